@@ -1,0 +1,39 @@
+package dev.ratelimit;
+
+import java.util.regex.Pattern;
+
+/**
+ * A fact about the caller that a limit counts by: one of the well-known ones here or a
+ * custom one.
+ *
+ * @param name lower case, as written in {@code by}
+ */
+public record Dimension(String name) {
+
+	public static final Dimension USER = new Dimension("user");
+
+	public static final Dimension TENANT = new Dimension("tenant");
+
+	public static final Dimension IP = new Dimension("ip");
+
+	public static final Dimension ROUTE = new Dimension("route");
+
+	public static final Dimension API_KEY = new Dimension("api-key");
+
+	public static final Dimension REGION = new Dimension("region");
+
+	private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
+
+	public Dimension {
+		if (!NAME.matcher(name).matches()) {
+			throw new IllegalArgumentException("dimension '" + name
+					+ "': a name is 1 to 32 lower-case letters, digits and dashes and starts with a letter");
+		}
+	}
+
+	@Override
+	public String toString() {
+		return this.name;
+	}
+
+}

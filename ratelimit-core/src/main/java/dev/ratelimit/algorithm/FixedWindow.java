@@ -1,0 +1,68 @@
+package dev.ratelimit.algorithm;
+
+/**
+ * One count per window. Windows are aligned to the epoch of the store's clock, so up to
+ * twice the permits can be taken across an edge.
+ */
+final class FixedWindow extends PerQuota {
+
+	static final Formula INSTANCE = new FixedWindow();
+
+	private static final int START = 0;
+
+	private static final int COUNT = 1;
+
+	private FixedWindow() {
+		super(2);
+	}
+
+	@Override
+	void fill(long[] state, int at, Pace pace, long now) {
+		state[at + START] = pace.windowStart(now);
+		state[at + COUNT] = 0;
+	}
+
+	@Override
+	void settle(long[] state, int at, Pace pace, long now) {
+		long start = pace.windowStart(now);
+		if (state[at + START] < start) {
+			state[at + COUNT] = 0;
+		}
+		// A window that lies ahead means that the clock was set back: what was counted in
+		// it counts now.
+		state[at + START] = start;
+	}
+
+	@Override
+	boolean outruns(long[] state, int at, Pace pace, long now) {
+		return state[at + START] > now;
+	}
+
+	@Override
+	void take(long[] state, int at, Pace pace, long permits) {
+		state[at + COUNT] += permits;
+	}
+
+	@Override
+	void giveBack(long[] state, int at, Pace pace, long now, long since, long permits) {
+		if (pace.windowStart(since) == state[at + START]) {
+			state[at + COUNT] = Math.max(0, state[at + COUNT] - permits);
+		}
+	}
+
+	@Override
+	long remaining(long[] state, int at, Pace pace, long now) {
+		return pace.permits - state[at + COUNT];
+	}
+
+	@Override
+	long wait(long[] state, int at, Pace pace, long now, long permits) {
+		return state[at + START] + pace.window - now;
+	}
+
+	@Override
+	long resetAfter(long[] state, int at, Pace pace, long now) {
+		return (state[at + COUNT] > 0) ? state[at + START] + pace.window - now : 0;
+	}
+
+}

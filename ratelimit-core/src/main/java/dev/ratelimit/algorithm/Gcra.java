@@ -1,0 +1,99 @@
+package dev.ratelimit.algorithm;
+
+/**
+ * The generic cell rate algorithm. Its whole state is the theoretical arrival time: when
+ * the counter will be full again if nobody comes. A cost fits if paying for it keeps that
+ * time within what a full burst takes.
+ */
+final class Gcra extends PerQuota {
+
+	static final Formula INSTANCE = new Gcra();
+
+	/** Offsets of the arrival time: microseconds, and the rest in 1/permits of one. */
+	private static final int TIME = 0;
+
+	private static final int REST = 1;
+
+	private Gcra() {
+		super(2);
+	}
+
+	@Override
+	void fill(long[] state, int at, Pace pace, long now) {
+		state[at + TIME] = now;
+		state[at + REST] = 0;
+	}
+
+	@Override
+	void settle(long[] state, int at, Pace pace, long now) {
+		if (outruns(state, at, pace, now)) {
+			state[at + TIME] = now + pace.full;
+			state[at + REST] = pace.fullRest;
+		}
+		else if (state[at + TIME] < now) {
+			fill(state, at, pace, now);
+		}
+		else if (state[at + REST] >= pace.permits) {
+			// The rest was counted under another number of permits; it is less than a
+			// microsecond either way.
+			state[at + TIME] += 1;
+			state[at + REST] = 0;
+		}
+	}
+
+	@Override
+	boolean outruns(long[] state, int at, Pace pace, long now) {
+		// One burst may be used up and one more may be owed; anything beyond comes from a
+		// clock or a lowered limit.
+		return state[at + TIME] - now > 2 * pace.fullUp();
+	}
+
+	@Override
+	void take(long[] state, int at, Pace pace, long permits) {
+		state[at + TIME] += pace.micros(permits);
+		state[at + REST] += pace.rest(permits);
+		if (state[at + REST] >= pace.permits) {
+			state[at + TIME] += 1;
+			state[at + REST] -= pace.permits;
+		}
+	}
+
+	@Override
+	void giveBack(long[] state, int at, Pace pace, long now, long since, long permits) {
+		if (now - since > pace.fullUp()) {
+			return;
+		}
+		state[at + TIME] -= pace.micros(permits);
+		state[at + REST] -= pace.rest(permits);
+		if (state[at + REST] < 0) {
+			state[at + TIME] -= 1;
+			state[at + REST] += pace.permits;
+		}
+		if (state[at + TIME] < now) {
+			fill(state, at, pace, now);
+		}
+	}
+
+	@Override
+	long remaining(long[] state, int at, Pace pace, long now) {
+		long room = pace.full - (state[at + TIME] - now);
+		long rest = pace.fullRest - state[at + REST];
+		return (rest < 0) ? pace.permitsIn(room - 1, rest + pace.permits) : pace.permitsIn(room, rest);
+	}
+
+	@Override
+	long wait(long[] state, int at, Pace pace, long now, long permits) {
+		long wait = state[at + TIME] - now + pace.micros(permits) - pace.full;
+		long rest = state[at + REST] + pace.rest(permits) - pace.fullRest;
+		if (rest > pace.permits) {
+			return wait + 2;
+		}
+		return (rest > 0) ? wait + 1 : wait;
+	}
+
+	@Override
+	long resetAfter(long[] state, int at, Pace pace, long now) {
+		return Pace.roundUp(state[at + TIME] - now, state[at + REST]);
+	}
+
+}

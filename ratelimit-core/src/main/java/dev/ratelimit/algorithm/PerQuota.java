@@ -1,0 +1,112 @@
+package dev.ratelimit.algorithm;
+
+/**
+ * What the algorithms share whose quotas each have a block of numbers of their own: the
+ * tag of the window, then the algorithm's fields.
+ */
+abstract class PerQuota implements Formula {
+
+	private final int width;
+
+	PerQuota(int fields) {
+		this.width = 1 + fields;
+	}
+
+	@Override
+	public final long[] settle(long[] state, Pace[] paces, long now) {
+		long[] settled = new long[paces.length * this.width];
+		for (int quota = 0; quota < paces.length; quota++) {
+			int to = quota * this.width;
+			int from = find(state, paces[quota].tag);
+			if (from >= 0) {
+				System.arraycopy(state, from, settled, to, this.width);
+				settle(settled, to + 1, paces[quota], now);
+			}
+			else {
+				settled[to] = paces[quota].tag;
+				fill(settled, to + 1, paces[quota], now);
+			}
+		}
+		return settled;
+	}
+
+	@Override
+	public final boolean outruns(long[] state, Pace[] paces, long now) {
+		for (Pace pace : paces) {
+			int from = find(state, pace.tag);
+			if (from >= 0 && outruns(state, from + 1, pace, now)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	@Override
+	public final long available(long[] state, Pace[] paces, long now) {
+		long available = Long.MAX_VALUE;
+		for (int quota = 0; quota < paces.length; quota++) {
+			available = Math.min(available, remaining(state, paces, quota, now));
+		}
+		return available;
+	}
+
+	@Override
+	public final long[] take(long[] state, Pace[] paces, long now, long permits) {
+		long[] taken = state.clone();
+		for (int quota = 0; quota < paces.length; quota++) {
+			take(taken, quota * this.width + 1, paces[quota], permits);
+		}
+		return taken;
+	}
+
+	@Override
+	public final long[] giveBack(long[] state, Pace[] paces, long now, long since, long permits) {
+		long[] given = state.clone();
+		for (int quota = 0; quota < paces.length; quota++) {
+			giveBack(given, quota * this.width + 1, paces[quota], now, since, permits);
+		}
+		return given;
+	}
+
+	@Override
+	public final long remaining(long[] state, Pace[] paces, int quota, long now) {
+		return Math.max(0, remaining(state, quota * this.width + 1, paces[quota], now));
+	}
+
+	@Override
+	public final long wait(long[] state, Pace[] paces, int quota, long now, long permits) {
+		int at = quota * this.width + 1;
+		return (remaining(state, at, paces[quota], now) >= permits) ? 0 : wait(state, at, paces[quota], now, permits);
+	}
+
+	@Override
+	public final long resetAfter(long[] state, Pace[] paces, int quota, long now) {
+		return resetAfter(state, quota * this.width + 1, paces[quota], now);
+	}
+
+	abstract void fill(long[] state, int at, Pace pace, long now);
+
+	abstract void settle(long[] state, int at, Pace pace, long now);
+
+	abstract boolean outruns(long[] state, int at, Pace pace, long now);
+
+	abstract void take(long[] state, int at, Pace pace, long permits);
+
+	abstract void giveBack(long[] state, int at, Pace pace, long now, long since, long permits);
+
+	abstract long remaining(long[] state, int at, Pace pace, long now);
+
+	abstract long wait(long[] state, int at, Pace pace, long now, long permits);
+
+	abstract long resetAfter(long[] state, int at, Pace pace, long now);
+
+	private int find(long[] state, int tag) {
+		for (int from = 0; from < state.length; from += this.width) {
+			if (state[from] == tag) {
+				return from;
+			}
+		}
+		return -1;
+	}
+
+}

@@ -1,0 +1,123 @@
+package dev.ratelimit.algorithm;
+
+/**
+ * Two counts: this window's, and the previous one's weighted by the share of it that a
+ * window ending now still covers.
+ */
+final class SlidingWindowCounter extends PerQuota {
+
+	static final Formula INSTANCE = new SlidingWindowCounter();
+
+	private static final int START = 0;
+
+	private static final int CURRENT = 1;
+
+	private static final int PREVIOUS = 2;
+
+	private static final long LOW = 1 << 21;
+
+	private SlidingWindowCounter() {
+		super(3);
+	}
+
+	@Override
+	void fill(long[] state, int at, Pace pace, long now) {
+		state[at + START] = pace.windowStart(now);
+		state[at + CURRENT] = 0;
+		state[at + PREVIOUS] = 0;
+	}
+
+	@Override
+	void settle(long[] state, int at, Pace pace, long now) {
+		long start = pace.windowStart(now);
+		if (state[at + START] < start) {
+			state[at + PREVIOUS] = (state[at + START] == start - pace.window) ? state[at + CURRENT] : 0;
+			state[at + CURRENT] = 0;
+		}
+		// A window that lies ahead means that the clock was set back: what was counted in
+		// it counts now.
+		state[at + START] = start;
+	}
+
+	@Override
+	boolean outruns(long[] state, int at, Pace pace, long now) {
+		return state[at + START] > now;
+	}
+
+	@Override
+	void take(long[] state, int at, Pace pace, long permits) {
+		state[at + CURRENT] += permits;
+	}
+
+	@Override
+	void giveBack(long[] state, int at, Pace pace, long now, long since, long permits) {
+		long window = pace.windowStart(since);
+		if (window == state[at + START]) {
+			state[at + CURRENT] = Math.max(0, state[at + CURRENT] - permits);
+		}
+		else if (window == state[at + START] - pace.window) {
+			state[at + PREVIOUS] = Math.max(0, state[at + PREVIOUS] - permits);
+		}
+	}
+
+	@Override
+	long remaining(long[] state, int at, Pace pace, long now) {
+		long left = state[at + START] + pace.window - now;
+		return pace.permits - state[at + CURRENT] - shareUp(state[at + PREVIOUS], left, pace.window);
+	}
+
+	@Override
+	long wait(long[] state, int at, Pace pace, long now, long permits) {
+		long left = state[at + START] + pace.window - now;
+		long room = pace.permits - state[at + CURRENT] - permits;
+		if (room >= 0) {
+			return left - shrunk(state[at + PREVIOUS], room, pace.window);
+		}
+		long nextRoom = pace.permits - permits;
+		return left + pace.window - shrunk(state[at + CURRENT], nextRoom, pace.window);
+	}
+
+	@Override
+	long resetAfter(long[] state, int at, Pace pace, long now) {
+		long left = state[at + START] + pace.window - now;
+		if (state[at + CURRENT] > 0) {
+			return left + pace.window;
+		}
+		return (state[at + PREVIOUS] > 0) ? left : 0;
+	}
+
+	/**
+	 * The longest part of the window that may still be covered so that {@code count}
+	 * weighs no more than {@code room}: {@code room * window / count}, divided in two
+	 * halves because the product can exceed 2^63.
+	 */
+	private static long shrunk(long count, long room, long window) {
+		if (room >= count) {
+			return window;
+		}
+		long high = room * (window / LOW);
+		long low = high % count * LOW + room * (window % LOW);
+		return high / count * LOW + low / count;
+	}
+
+	/**
+	 * {@code count * left / window}, rounded up. The product can exceed 2^53: the
+	 * quotient is estimated and corrected by its exact remainder, which is computed in
+	 * two halves of 21 bits.
+	 */
+	static long shareUp(long count, long left, long window) {
+		long share = (long) ((double) count * left / window);
+		long remainder = (count * (left / LOW) - share * (window / LOW)) * LOW
+				+ (count * (left % LOW) - share * (window % LOW));
+		while (remainder < 0) {
+			share--;
+			remainder += window;
+		}
+		while (remainder > 0) {
+			share++;
+			remainder -= window;
+		}
+		return share;
+	}
+
+}

@@ -1,0 +1,51 @@
+package dev.ratelimit.counter;
+
+/**
+ * How many permits to take: as many whole multiples of {@code unit} as fit, at most
+ * {@code most}, and nothing at all if that is less than {@code least}.
+ *
+ * @param unit what is handed out in one piece
+ * @param least smallest number worth having
+ * @param most largest number wanted; 0 only looks
+ */
+public record Permits(long unit, long least, long most) {
+
+	/** Takes nothing and tells the state. */
+	public static final Permits NONE = new Permits(0, 0, 0);
+
+	private static final Permits ONE = new Permits(1, 1, 1);
+
+	public Permits {
+		if (unit < 0 || least < unit || most < least || (unit == 0 && most > 0)) {
+			throw new IllegalArgumentException(
+					"cannot take " + least + " to " + most + " permits in multiples of " + unit);
+		}
+	}
+
+	/**
+	 * This many or none.
+	 */
+	public static Permits exactly(long cost) {
+		return (cost == 1) ? ONE : (cost == 0) ? NONE : new Permits(cost, cost, cost);
+	}
+
+	/**
+	 * As many as there are, within bounds.
+	 */
+	public static Permits between(long least, long most) {
+		return (least == most) ? exactly(most) : new Permits(1, least, most);
+	}
+
+	/**
+	 * How many of the available permits to take.
+	 */
+	public long of(long available) {
+		if (this.unit == 0) {
+			return 0;
+		}
+		long taken = Math.min(this.most, available);
+		taken -= taken % this.unit;
+		return (taken >= this.least) ? taken : 0;
+	}
+
+}

@@ -1,0 +1,110 @@
+package dev.ratelimit.memory;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Reading;
+
+/**
+ * One attempt to change a request's cells: what they held at one time, and what they are
+ * to hold.
+ */
+final class Step {
+
+	private final List<Counter> counters;
+
+	private final Cell[] cells;
+
+	private final long now;
+
+	private final long[][] before;
+
+	private final long[][] after;
+
+	private boolean changed;
+
+	Step(List<Counter> counters, Cell[] cells, long now) {
+		this.counters = counters;
+		this.cells = cells;
+		this.now = now;
+		this.before = new long[cells.length][];
+		this.after = new long[cells.length][];
+		for (int i = 0; i < cells.length; i++) {
+			CounterSpec spec = counters.get(i).spec();
+			this.before[i] = cells[i].state();
+			this.after[i] = spec.formula().settle(this.before[i], spec.paces(), now);
+			this.changed |= spec.formula().outruns(this.before[i], spec.paces(), now);
+		}
+	}
+
+	/**
+	 * Permits that every one of the counters has.
+	 */
+	long available() {
+		long available = Long.MAX_VALUE;
+		for (int i = 0; i < this.cells.length; i++) {
+			CounterSpec spec = this.counters.get(i).spec();
+			available = Math.min(available, spec.formula().available(this.after[i], spec.paces(), this.now));
+		}
+		return available;
+	}
+
+	void take(long permits) {
+		if (permits > 0) {
+			for (int i = 0; i < this.cells.length; i++) {
+				CounterSpec spec = this.counters.get(i).spec();
+				this.after[i] = spec.formula().take(this.after[i], spec.paces(), this.now, permits);
+			}
+			this.changed = true;
+		}
+	}
+
+	void giveBack(long permits, long since) {
+		for (int i = 0; i < this.cells.length; i++) {
+			CounterSpec spec = this.counters.get(i).spec();
+			this.after[i] = spec.formula().giveBack(this.after[i], spec.paces(), this.now, since, permits);
+		}
+		this.changed = true;
+	}
+
+	/**
+	 * Stores the new states.
+	 * @return {@code false} if a cell no longer holds what this step saw in it; nothing
+	 * was stored then
+	 */
+	boolean commit() {
+		if (!this.changed) {
+			return true;
+		}
+		if (this.cells.length == 1) {
+			return this.cells[0].compareAndSet(this.before[0], this.after[0]);
+		}
+		int[] order = IntStream.range(0, this.cells.length)
+			.boxed()
+			.sorted(Comparator.comparingLong((i) -> this.cells[i].order))
+			.mapToInt(Integer::intValue)
+			.toArray();
+		Cell[] cells = new Cell[order.length];
+		long[][] expected = new long[order.length][];
+		long[][] updated = new long[order.length][];
+		for (int i = 0; i < order.length; i++) {
+			cells[i] = this.cells[order[i]];
+			expected[i] = this.before[order[i]];
+			updated[i] = this.after[order[i]];
+		}
+		return new Swap(cells, expected, updated).complete();
+	}
+
+	List<Reading> readings() {
+		List<Reading> readings = new ArrayList<>(this.cells.length);
+		for (int i = 0; i < this.cells.length; i++) {
+			readings.add(new Reading(this.counters.get(i), this.after[i], this.now));
+		}
+		return readings;
+	}
+
+}

@@ -1,0 +1,97 @@
+-- Sliding-window counter: a quota's state is the start of its window, aligned to 1970, the count in it and the count in the
+-- window before, which weighs as much as a window that ends now still covers of it.
+-- Stored as 18 bytes per quota: double start in microseconds, 4-byte current, 4-byte previous, 2-byte tag.
+
+parse = function(value)
+  if #value == 0 or #value % 18 ~= 0 then
+    return nil
+  end
+  local blocks = {}
+  for at = 1, #value, 18 do
+    local begin, current, previous, tag = unpack_struct('<dI4I4I2', value, at)
+    if not (begin >= 0 and begin < 9007199254740992) then
+      return nil
+    end
+    blocks[tag] = { begin, current, previous }
+  end
+  return blocks
+end
+
+start = function(quota, now)
+  quota.start, quota.current, quota.previous = now - now % quota.window, 0, 0
+end
+
+settle = function(quota, block, now)
+  local begin = now - now % quota.window
+  quota.start, quota.current, quota.previous = begin, block[2], block[3]
+  if block[1] < begin then
+    quota.previous = block[1] == begin - quota.window and block[2] or 0
+    quota.current = 0
+  end
+  return block[1] > now
+end
+
+encode = function(counter)
+  local value = ''
+  for i = 1, #counter do
+    local quota = counter[i]
+    value = value .. pack_struct('<dI4I4I2', quota.start, quota.current, quota.previous, quota.tag)
+  end
+  return value
+end
+
+lifetime = function(counter, now)
+  local longest = 0
+  for i = 1, #counter do
+    longest = math.max(longest, counter[i].start + 2 * counter[i].window - now)
+  end
+  return longest
+end
+
+-- previous * left / window, rounded up. The product can exceed 2^53: the quotient is estimated and corrected by its exact
+-- remainder, computed in two halves of 21 bits.
+local function share_up(previous, left, window)
+  local share = floor(previous * left / window)
+  local left_low, window_low = left % 2097152, window % 2097152
+  local remainder = (previous * ((left - left_low) / 2097152) - share * ((window - window_low) / 2097152)) * 2097152
+    + (previous * left_low - share * window_low)
+  while remainder < 0 do
+    share, remainder = share - 1, remainder + window
+  end
+  while remainder > 0 do
+    share, remainder = share + 1, remainder - window
+  end
+  return share
+end
+
+local function count(quota, now)
+  local weighted = 0
+  if quota.previous > 0 then
+    weighted = share_up(quota.previous, quota.start + quota.window - now, quota.window)
+  end
+  return quota.permits - quota.current - weighted
+end
+
+local function room(counter, now)
+  return least_of(counter, count, now)
+end
+
+local function take(counter, permits)
+  for i = 1, #counter do
+    counter[i].current = counter[i].current + permits
+  end
+  counter.changed, counter.value = true, nil
+end
+
+local function give_back(counter, permits, since)
+  for i = 1, #counter do
+    local quota = counter[i]
+    local begin = since - since % quota.window
+    if begin == quota.start then
+      quota.current = math.max(0, quota.current - permits)
+    elseif begin == quota.start - quota.window then
+      quota.previous = math.max(0, quota.previous - permits)
+    end
+  end
+  counter.changed, counter.value = true, nil
+end
