@@ -10,6 +10,8 @@ import java.util.regex.Pattern;
  */
 public record Dimension(String name) {
 
+	private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
+
 	public static final Dimension USER = new Dimension("user");
 
 	public static final Dimension TENANT = new Dimension("tenant");
@@ -21,8 +23,6 @@ public record Dimension(String name) {
 	public static final Dimension API_KEY = new Dimension("api-key");
 
 	public static final Dimension REGION = new Dimension("region");
-
-	private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
 
 	public Dimension {
 		if (!NAME.matcher(name).matches()) {

@@ -38,13 +38,23 @@ public final class MemoryCounters implements Counters {
 	/**
 	 * Creates an empty set of counters.
 	 * @param maximum how many are kept
-	 * @param micros the clock: microseconds since 1970
+	 * @param micros the clock that decides: microseconds since 1970
 	 */
 	public MemoryCounters(long maximum, LongSupplier micros) {
+		this(maximum, micros, System::nanoTime);
+	}
+
+	/**
+	 * Creates an empty set of counters.
+	 * @param maximum how many are kept
+	 * @param micros the clock that decides: microseconds since 1970
+	 * @param nanos the clock by which counters expire: monotonic nanoseconds
+	 */
+	public MemoryCounters(long maximum, LongSupplier micros, LongSupplier nanos) {
 		this.micros = micros;
 		this.cells = Caffeine.newBuilder()
 			.maximumSize(maximum)
-			.ticker(() -> micros.getAsLong() * 1_000)
+			.ticker(nanos::getAsLong)
 			.executor(Runnable::run)
 			.expireAfter(Expiry.<String, Cell>accessing((key, cell) -> Duration.ofNanos(cell.lifetime)))
 			.build();

@@ -25,7 +25,11 @@ final class Step {
 
 	private final long[][] after;
 
-	private boolean changed;
+	/**
+	 * Which cells are to be written. A state that is only brought up to date is not: that
+	 * loses nothing.
+	 */
+	private final boolean[] changed;
 
 	Step(List<Counter> counters, Cell[] cells, long now) {
 		this.counters = counters;
@@ -33,11 +37,12 @@ final class Step {
 		this.now = now;
 		this.before = new long[cells.length][];
 		this.after = new long[cells.length][];
+		this.changed = new boolean[cells.length];
 		for (int i = 0; i < cells.length; i++) {
 			CounterSpec spec = counters.get(i).spec();
 			this.before[i] = cells[i].state();
 			this.after[i] = spec.formula().settle(this.before[i], spec.paces(), now);
-			this.changed |= spec.formula().outruns(this.before[i], spec.paces(), now);
+			this.changed[i] = spec.formula().outruns(this.before[i], spec.paces(), now);
 		}
 	}
 
@@ -54,12 +59,10 @@ final class Step {
 	}
 
 	void take(long permits) {
-		if (permits > 0) {
-			for (int i = 0; i < this.cells.length; i++) {
-				CounterSpec spec = this.counters.get(i).spec();
-				this.after[i] = spec.formula().take(this.after[i], spec.paces(), this.now, permits);
-			}
-			this.changed = true;
+		for (int i = 0; i < this.cells.length && permits > 0; i++) {
+			CounterSpec spec = this.counters.get(i).spec();
+			this.after[i] = spec.formula().take(this.after[i], spec.paces(), this.now, permits);
+			this.changed[i] = true;
 		}
 	}
 
@@ -67,8 +70,8 @@ final class Step {
 		for (int i = 0; i < this.cells.length; i++) {
 			CounterSpec spec = this.counters.get(i).spec();
 			this.after[i] = spec.formula().giveBack(this.after[i], spec.paces(), this.now, since, permits);
+			this.changed[i] = true;
 		}
-		this.changed = true;
 	}
 
 	/**
@@ -77,13 +80,11 @@ final class Step {
 	 * was stored then
 	 */
 	boolean commit() {
-		if (!this.changed) {
-			return true;
-		}
 		if (this.cells.length == 1) {
-			return this.cells[0].compareAndSet(this.before[0], this.after[0]);
+			return !this.changed[0] || this.cells[0].compareAndSet(this.before[0], this.after[0]);
 		}
 		int[] order = IntStream.range(0, this.cells.length)
+			.filter((i) -> this.changed[i])
 			.boxed()
 			.sorted(Comparator.comparingLong((i) -> this.cells[i].order))
 			.mapToInt(Integer::intValue)
@@ -96,7 +97,7 @@ final class Step {
 			expected[i] = this.before[order[i]];
 			updated[i] = this.after[order[i]];
 		}
-		return new Swap(cells, expected, updated).complete();
+		return order.length == 0 || new Swap(cells, expected, updated).complete();
 	}
 
 	List<Reading> readings() {

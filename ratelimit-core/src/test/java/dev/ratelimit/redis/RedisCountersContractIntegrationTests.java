@@ -1,0 +1,15 @@
+package dev.ratelimit.redis;
+
+import java.util.function.LongSupplier;
+
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.CountersContract;
+
+class RedisCountersContractIntegrationTests extends CountersContract {
+
+	@Override
+	protected Counters counters(LongSupplier micros) {
+		return Connections.standalone().at(micros);
+	}
+
+}

@@ -1,0 +1,237 @@
+package dev.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.ShrinkingMode;
+import net.jqwik.api.Tuple;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Quota;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.memory.MemoryCounters;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Plays the same random traces against the scripts in a real Redis and the formulas in
+ * memory: every grant and every field of every status must be equal. A trace has two
+ * limits of up to three quotas, costs around their bursts, partial grants, give-backs,
+ * peeks, resets, limits that change half-way, and a clock that stands, runs, jumps ahead
+ * and is set back. 500 traces of 40 calls make 20,000 calls per algorithm.
+ */
+class ScriptParityIntegrationTests {
+
+	private static final int TRACES = 500;
+
+	private static final int CALLS = 40;
+
+	private static final long START = 1_700_000_000_000_000L;
+
+	@Property(tries = TRACES, shrinking = ShrinkingMode.BOUNDED)
+	void gcra(@ForAll("bursting") Trace trace) {
+		compare(Algorithm.GCRA, trace);
+	}
+
+	@Property(tries = TRACES, shrinking = ShrinkingMode.BOUNDED)
+	void tokenBucket(@ForAll("bursting") Trace trace) {
+		compare(Algorithm.TOKEN_BUCKET, trace);
+	}
+
+	@Property(tries = TRACES, shrinking = ShrinkingMode.BOUNDED)
+	void slidingWindowCounter(@ForAll("plain") Trace trace) {
+		compare(Algorithm.SLIDING_WINDOW_COUNTER, trace);
+	}
+
+	@Property(tries = TRACES, shrinking = ShrinkingMode.BOUNDED)
+	void slidingWindowLog(@ForAll("small") Trace trace) {
+		compare(Algorithm.SLIDING_WINDOW_LOG, trace);
+	}
+
+	@Property(tries = TRACES, shrinking = ShrinkingMode.BOUNDED)
+	void fixedWindow(@ForAll("plain") Trace trace) {
+		compare(Algorithm.FIXED_WINDOW, trace);
+	}
+
+	private static void compare(Algorithm algorithm, Trace trace) {
+		AtomicLong now = new AtomicLong(START);
+		Counters scripts = Connections.standalone().at(now::get);
+		Counters formulas = new MemoryCounters(1_000, now::get);
+		List<Counter> counters = counters(algorithm, trace.limits());
+		List<Counter> changed = counters(algorithm, trace.changed());
+		List<Grant> grants = new ArrayList<>();
+		for (int i = 0; i < trace.calls().size(); i++) {
+			Call call = trace.calls().get(i);
+			List<Counter> current = (i < CALLS / 2) ? counters : changed;
+			now.addAndGet(call.advance());
+			long burst = current.stream()
+				.mapToLong((counter) -> counter.spec().limit().largestCost())
+				.min()
+				.orElseThrow();
+			switch (call.kind()) {
+				case TAKE -> grants.add(acquire(scripts, formulas, current, Permits.exactly(call.cost(burst))));
+				case TAKE_PART -> grants.add(acquire(scripts, formulas, current,
+						Permits.between(Math.max(1, call.cost(burst) / 3), Math.max(1, call.cost(burst)))));
+				case TAKE_MULTIPLES -> {
+					long unit = Math.max(1, call.cost(burst) / 10);
+					grants.add(acquire(scripts, formulas, current, new Permits(unit, unit, unit * 5)));
+				}
+				case PEEK -> acquire(scripts, formulas, current, Permits.NONE);
+				case GIVE_BACK -> {
+					if (!grants.isEmpty()) {
+						Grant grant = grants.get(grants.size() - 1 - (int) (call.size() % Math.min(3, grants.size())));
+						long permits = (call.size() % 2 == 0) ? grant.permits() : grant.permits() / 2;
+						if (permits > 0) {
+							join(scripts.giveBack(grant, permits));
+							join(formulas.giveBack(grant, permits));
+						}
+					}
+				}
+				case RESET -> {
+					join(scripts.reset(current));
+					join(formulas.reset(current));
+				}
+			}
+		}
+		acquire(scripts, formulas, changed, Permits.NONE);
+	}
+
+	private static Grant acquire(Counters scripts, Counters formulas, List<Counter> counters, Permits permits) {
+		Grant told = join(scripts.acquire(counters, permits));
+		Grant computed = join(formulas.acquire(counters, permits));
+		assertThat(told.permits()).isEqualTo(computed.permits());
+		assertThat(told.statuses()).isEqualTo(computed.statuses());
+		return told;
+	}
+
+	private static List<Counter> counters(Algorithm algorithm, Map<String, List<Quota>> limits) {
+		CounterKeys keys = new CounterKeys("rl");
+		List<Counter> counters = new ArrayList<>();
+		limits.forEach((name, quotas) -> {
+			Limit limit = new Limit(name, List.of(Dimension.USER), quotas);
+			counters.add(new Counter(new CounterSpec(algorithm, limit),
+					keys.key("parity", algorithm, limit, List.of("ann"))));
+		});
+		return counters;
+	}
+
+	@Provide
+	Arbitrary<Trace> bursting() {
+		return traces(Quota.MAX_PERMITS, true);
+	}
+
+	@Provide
+	Arbitrary<Trace> plain() {
+		return traces(Quota.MAX_PERMITS, false);
+	}
+
+	@Provide
+	Arbitrary<Trace> small() {
+		return traces(1_000, false);
+	}
+
+	private static Arbitrary<Trace> traces(long permits, boolean bursts) {
+		Arbitrary<List<Quota>> quotas = quotas(permits, bursts);
+		return Combinators.combine(quotas, quotas, quotas, quotas, calls().list().ofSize(CALLS))
+			.as((first, second, third, fourth, calls) -> new Trace(limits(first, second), limits(third, fourth),
+					calls));
+	}
+
+	private static Map<String, List<Quota>> limits(List<Quota> first, List<Quota> second) {
+		Map<String, List<Quota>> limits = new LinkedHashMap<>();
+		limits.put("first", first);
+		limits.put("second", second);
+		return limits;
+	}
+
+	private static Arbitrary<List<Quota>> quotas(long permits, boolean bursts) {
+		// Few windows, so that limits which change often keep one.
+		Arbitrary<Long> windows = Arbitraries.of(1L, 7L, 60L, 90L, 3_600L, 86_400L, 2_678_400L);
+		Arbitrary<Long> sizes = Arbitraries.oneOf(Arbitraries.longs().between(1, 20),
+				Arbitraries.of(7L, 100L, 999L, 1_000L), Arbitraries.longs().between(1, permits));
+		return Combinators.combine(windows, sizes, sizes, Arbitraries.of(true, false))
+			.as((window, size, burst, own) -> quota(window, size, (bursts && own) ? burst : size))
+			.list()
+			.ofMinSize(1)
+			.ofMaxSize(3)
+			.uniqueElements(Quota::window);
+	}
+
+	private static Quota quota(long seconds, long permits, long burst) {
+		long refillable = (long) Math.min(burst, 1_500_000_000.0 * permits / seconds);
+		return new Quota(permits, Duration.ofSeconds(seconds), Math.max(1, refillable));
+	}
+
+	private static Arbitrary<Call> calls() {
+		Arbitrary<Long> advances = Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(0L)),
+				Tuple.of(6, Arbitraries.longs().between(1, 5_000)),
+				Tuple.of(8, Arbitraries.longs().between(1, 2_000_000)),
+				Tuple.of(4, Arbitraries.longs().between(1, 90_000_000)),
+				Tuple.of(1, Arbitraries.longs().between(1, 4_000_000_000_000L)),
+				Tuple.of(1, Arbitraries.longs().between(-10_000_000, -1)),
+				Tuple.of(1, Arbitraries.longs().between(-4_000_000_000_000L, -1)));
+		Arbitrary<Kind> kinds = Arbitraries.frequency(Tuple.of(10, Kind.TAKE), Tuple.of(4, Kind.TAKE_PART),
+				Tuple.of(3, Kind.TAKE_MULTIPLES), Tuple.of(2, Kind.PEEK), Tuple.of(3, Kind.GIVE_BACK),
+				Tuple.of(1, Kind.RESET));
+		return Combinators.combine(kinds, advances, Arbitraries.longs().between(0, 1_000_000)).as(Call::new);
+	}
+
+	private static <T> T join(CompletionStage<T> stage) {
+		return stage.toCompletableFuture().orTimeout(10, TimeUnit.SECONDS).join();
+	}
+
+	enum Kind {
+
+		TAKE, TAKE_PART, TAKE_MULTIPLES, PEEK, GIVE_BACK, RESET
+
+	}
+
+	/**
+	 * One call, after the clock was moved.
+	 *
+	 * @param kind what is called
+	 * @param advance microseconds
+	 * @param size millionths, of about one burst when it is a cost
+	 */
+	record Call(Kind kind, long advance, long size) {
+
+		/**
+		 * Mostly a small part of the burst, sometimes up to a tenth more than all of it.
+		 */
+		long cost(long burst) {
+			double share = this.size / 1_000_000.0;
+			return Math.min(Quota.MAX_PERMITS, (long) Math.ceil(burst * 1.1 * share * share * share));
+		}
+
+	}
+
+	record Trace(Map<String, List<Quota>> limits, Map<String, List<Quota>> changed, List<Call> calls) {
+
+		@Override
+		public String toString() {
+			return this.limits + " then " + this.changed + ": " + Arrays.toString(this.calls.toArray());
+		}
+
+	}
+
+}
