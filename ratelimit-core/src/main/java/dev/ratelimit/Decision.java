@@ -13,8 +13,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param policy id of the policy that decided
  * @param version its version
+ * @param allowed whether the request may go on
  * @param outcome what was decided
+ * @param reason why, when the limits were not what decided
  * @param source who answered
+ * @param shadow whether the policy only reports: callers are not to see anything of it
  * @param degraded whether the answer was given without the counters that should have
  * given it
  * @param cost permits that were asked for
@@ -23,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param limits every quota of every limit that was checked
  * @param receipt what can be given back
  */
-public record Decision(String policy, long version, Outcome outcome, Source source, boolean degraded, long cost,
-		long granted, List<LimitStatus> limits, Receipt receipt) {
+public record Decision(String policy, long version, boolean allowed, Outcome outcome, Reason reason, Source source,
+		boolean shadow, boolean degraded, long cost, long granted, List<LimitStatus> limits, Receipt receipt) {
 
 	private static final Comparator<LimitStatus> MOST_CONSTRAINED = Comparator.comparingLong(LimitStatus::remaining)
 		.thenComparing(Comparator.comparingLong(LimitStatus::resetAfterMicros).reversed());
@@ -32,8 +35,21 @@ public record Decision(String policy, long version, Outcome outcome, Source sour
 	private static final Comparator<LimitStatus> LONGEST_WAIT = Comparator
 		.comparingLong((status) -> status.neverFits() ? Long.MAX_VALUE : status.retryAfterMicros());
 
-	public boolean allowed() {
-		return this.outcome == Outcome.ALLOWED;
+	/**
+	 * A decision that no counter had a part in.
+	 */
+	public static Decision without(Request request, long version, boolean allowed, Outcome outcome, Reason reason) {
+		return new Decision(request.policy(), version, allowed, outcome, reason, Source.NONE, false,
+				outcome == Outcome.ERROR, request.cost(), 0, List.of(), Receipt.NOTHING);
+	}
+
+	/**
+	 * The decision as a policy in shadow gives it: reported, never obeyed.
+	 */
+	public Decision inShadow() {
+		Outcome shadow = (this.outcome == Outcome.REFUSED) ? Outcome.SHADOW_REFUSED : this.outcome;
+		return new Decision(this.policy, this.version, true, shadow, this.reason, this.source, true, this.degraded,
+				this.cost, this.granted, this.limits, this.receipt);
 	}
 
 	/**
@@ -85,11 +101,64 @@ public record Decision(String policy, long version, Outcome outcome, Source sour
 	}
 
 	/**
-	 * What was decided.
+	 * What was decided, as it is metered.
 	 */
 	public enum Outcome {
 
-		ALLOWED, REFUSED;
+		/** The limits let it pass. */
+		ALLOWED,
+
+		/** A limit refused it. */
+		REFUSED,
+
+		/** A limit would have refused it, but the policy is in shadow. */
+		SHADOW_REFUSED,
+
+		/** Turned away before any limit was asked: deny-listed or without identity. */
+		DENIED,
+
+		/** Let pass before any limit was asked: allow-listed, or no limit applies. */
+		BYPASSED,
+
+		/**
+		 * The counters could not answer, and the failure mode has no answer of its own.
+		 */
+		ERROR;
+
+		public String text() {
+			return name().toLowerCase(Locale.ROOT).replace('_', '-');
+		}
+
+	}
+
+	/**
+	 * Why something other than the limits decided.
+	 */
+	public enum Reason {
+
+		/** The limits decided. */
+		LIMITS,
+
+		/** An entry of the allow-list or the deny-list matched. */
+		LIST,
+
+		/** The request lacks a dimension that the policy counts by. */
+		IDENTITY,
+
+		/** There is no such policy. */
+		UNKNOWN_POLICY,
+
+		/** The counters did not answer in time. */
+		TIMEOUT,
+
+		/** The counters could not be reached or refused to work. */
+		UNAVAILABLE,
+
+		/** A counter held something that is no counter. */
+		CORRUPT,
+
+		/** The limiter itself failed. */
+		INTERNAL;
 
 		public String text() {
 			return name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -102,7 +171,17 @@ public record Decision(String policy, long version, Outcome outcome, Source sour
 	 */
 	public enum Source {
 
-		REDIS, MEMORY;
+		/** Counters in Redis. */
+		REDIS,
+
+		/** Counters in this process, because that is where they are kept. */
+		MEMORY,
+
+		/** Counters in this process, because Redis could not answer. */
+		LOCAL,
+
+		/** Nobody had to. */
+		NONE;
 
 		public String text() {
 			return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -1,20 +1,24 @@
 package dev.ratelimit;
 
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * A named set of limits with an algorithm.
+ * A named set of limits and how they are kept.
  *
  * @param id as named by routes, annotations and requests
  * @param version 0 for one that comes with the configuration
  * @param algorithm how all its counters count
  * @param limits at least one; a request has to pass all of them
+ * @param settings all that has a default
  */
-public record Policy(String id, long version, Algorithm algorithm, List<Limit> limits) {
+public record Policy(String id, long version, Algorithm algorithm, List<Limit> limits, Settings settings) {
 
 	/** More than this per request is no longer a check that costs next to nothing. */
 	public static final int MAX_LIMITS = 16;
@@ -39,26 +43,75 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 			if (!names.add(limit.name())) {
 				throw new IllegalArgumentException("policy '" + id + "': has two limits named '" + limit.name() + "'");
 			}
-			requireFits(id, algorithm, limit);
+			limit.quotas().forEach((quota) -> requireFits(id, algorithm, limit.name(), quota));
 		}
+		settings.tiers()
+			.forEach((name, tier) -> requireFits(id, algorithm, names, "tier '" + name + "'", tier.limits()));
+		settings.overrides().forEach((override) -> requireFits(id, algorithm, names, "an override", override.limits()));
 	}
 
 	public static Policy of(String id, Algorithm algorithm, Limit... limits) {
-		return new Policy(id, 0, algorithm, new ArrayList<>(List.of(limits)));
+		return new Policy(id, 0, algorithm, List.of(limits), Settings.DEFAULTS);
 	}
 
-	private static void requireFits(String id, Algorithm algorithm, Limit limit) {
-		for (Quota quota : limit.quotas()) {
-			String where = "policy '" + id + "', limit '" + limit.name() + "', quota '" + quota + "': ";
-			if (!algorithm.hasBurst() && quota.burst() != quota.permits()) {
-				throw new IllegalArgumentException(
-						where + algorithm.text() + " has no burst, remove it or use gcra or token-bucket");
+	public static PolicyBuilder builder(String id) {
+		return new PolicyBuilder(id);
+	}
+
+	private static void requireFits(String id, Algorithm algorithm, Set<String> names, String where,
+			Map<String, List<Quota>> limits) {
+		limits.forEach((name, quotas) -> {
+			if (!names.contains(name)) {
+				throw new IllegalArgumentException("policy '" + id + "': " + where + " changes limit '" + name
+						+ "', which the policy does not have, use one of: " + String.join(", ", names));
 			}
-			if (algorithm == Algorithm.SLIDING_WINDOW_LOG && quota.permits() > MAX_LOG_PERMITS) {
-				throw new IllegalArgumentException(where + "a sliding-window-log keeps an entry per request, at most "
-						+ MAX_LOG_PERMITS + " permits; use gcra or sliding-window-counter");
-			}
+			new Limit(name, List.of(), quotas);
+			quotas.forEach((quota) -> requireFits(id, algorithm, name, quota));
+		});
+	}
+
+	private static void requireFits(String id, Algorithm algorithm, String limit, Quota quota) {
+		String where = "policy '" + id + "', limit '" + limit + "', quota '" + quota + "': ";
+		if (!algorithm.hasBurst() && quota.burst() != quota.permits()) {
+			throw new IllegalArgumentException(
+					where + algorithm.text() + " has no burst, remove it or use gcra or token-bucket");
 		}
+		if (algorithm == Algorithm.SLIDING_WINDOW_LOG && quota.permits() > MAX_LOG_PERMITS) {
+			throw new IllegalArgumentException(where + "a sliding-window-log keeps an entry per request, at most "
+					+ MAX_LOG_PERMITS + " permits; use gcra or sliding-window-counter");
+		}
+	}
+
+	/**
+	 * What a policy may leave out.
+	 *
+	 * @param description what it is for
+	 * @param owner who is called about it
+	 * @param enforcement where permits are taken
+	 * @param shadow whether it counts and reports but never refuses
+	 * @param onFailure what answers when the counters cannot
+	 * @param degradedFloor a coarse quota per IP that holds while degraded, {@code null}
+	 * for none
+	 * @param onMissingIdentity what happens to a request that lacks a dimension
+	 * @param timeout deadline of a check, {@code null} for the general one
+	 * @param costs what a request costs, by path pattern
+	 * @param tiers what is different for the callers of a plan
+	 * @param overrides what is different for single callers
+	 */
+	public record Settings(String description, String owner, Enforcement enforcement, boolean shadow,
+			FailureMode onFailure, @Nullable Quota degradedFloor, MissingIdentity onMissingIdentity,
+			@Nullable Duration timeout, Map<String, Long> costs, Map<String, Tier> tiers,
+			List<PolicyOverride> overrides) {
+
+		public static final Settings DEFAULTS = new Settings("", "", Enforcement.STRICT, false, FailureMode.ALLOW, null,
+				MissingIdentity.IP, null, Map.of(), Map.of(), List.of());
+
+		public Settings {
+			costs = Map.copyOf(costs);
+			tiers = Map.copyOf(tiers);
+			overrides = List.copyOf(overrides);
+		}
+
 	}
 
 }

@@ -1,7 +1,9 @@
 package dev.ratelimit;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -9,16 +11,20 @@ import org.jspecify.annotations.Nullable;
  * The facts of one call, with no HTTP type in it.
  *
  * @param policy id of the policy that decides
- * @param dimensions what is known about the caller; verified by whoever builds the
- * request
+ * @param dimensions what is known about the caller
+ * @param unverified those of them that the caller merely claims: they are counted by and
+ * can be deny-listed, but never select a tier, an override or an allow-list entry
+ * @param tier plan of the caller, from a verified fact
  * @param cost how many permits are asked for; 0 only looks
  * @param atLeast the smallest number of permits worth having; equals the cost unless a
  * part is welcome
  */
-public record Request(String policy, Map<Dimension, String> dimensions, long cost, long atLeast) {
+public record Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified,
+		@Nullable String tier, long cost, long atLeast) {
 
 	public Request {
 		dimensions = Map.copyOf(dimensions);
+		unverified = Set.copyOf(unverified);
 		if (cost < 0 || cost > Quota.MAX_PERMITS) {
 			throw new IllegalArgumentException("cost must be 0 to " + Quota.MAX_PERMITS + " but was " + cost);
 		}
@@ -28,12 +34,12 @@ public record Request(String policy, Map<Dimension, String> dimensions, long cos
 	}
 
 	public static Request of(String policy) {
-		return new Request(policy, Map.of(), 1, 1);
+		return new Request(policy, Map.of(), Set.of(), null, 1, 1);
 	}
 
 	/**
-	 * The same request with one more fact; a {@code null} value means that it is not
-	 * known.
+	 * The same request with one more verified fact; a {@code null} value means that it is
+	 * not known.
 	 */
 	public Request with(Dimension dimension, @Nullable String value) {
 		Map<Dimension, String> all = new HashMap<>(this.dimensions);
@@ -43,18 +49,39 @@ public record Request(String policy, Map<Dimension, String> dimensions, long cos
 		else {
 			all.remove(dimension);
 		}
-		return new Request(this.policy, all, this.cost, this.atLeast);
+		return new Request(this.policy, all, this.unverified, this.tier, this.cost, this.atLeast);
+	}
+
+	/**
+	 * The same request with one more fact that the caller merely claims.
+	 */
+	public Request withUnverified(Dimension dimension, String value) {
+		Set<Dimension> all = new HashSet<>(this.unverified);
+		all.add(dimension);
+		Request request = with(dimension, value);
+		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast);
+	}
+
+	public Request withTier(@Nullable String tier) {
+		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast);
 	}
 
 	public Request withCost(long cost) {
-		return new Request(this.policy, this.dimensions, cost, cost);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost);
 	}
 
 	/**
 	 * Asks for the cost but is content with less, down to this many permits.
 	 */
 	public Request atLeast(long permits) {
-		return new Request(this.policy, this.dimensions, this.cost, permits);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits);
+	}
+
+	/**
+	 * The value of a dimension if it is a verified fact.
+	 */
+	public @Nullable String verified(Dimension dimension) {
+		return this.unverified.contains(dimension) ? null : this.dimensions.get(dimension);
 	}
 
 	/**

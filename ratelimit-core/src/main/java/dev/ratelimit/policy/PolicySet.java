@@ -3,50 +3,78 @@ package dev.ratelimit.policy;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Policy;
-import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.Request;
 
 /**
- * The policies in force: an immutable snapshot, with all that can be computed once.
+ * All that decides requests, as an immutable snapshot: the policies and the lists.
  */
 public final class PolicySet {
 
-	private final Map<String, Entry> policies;
+	private final Map<String, CompiledPolicy> policies;
 
-	public PolicySet(Collection<Policy> policies) {
-		this.policies = policies.stream()
-			.map(Entry::new)
-			.collect(Collectors.toUnmodifiableMap((entry) -> entry.policy().id(), Function.identity()));
+	private final AccessList allow;
+
+	private final AccessList deny;
+
+	/**
+	 * Creates a snapshot.
+	 * @param policies with distinct ids
+	 * @param allow who is never limited
+	 * @param deny who is always turned away; beats the allow-list
+	 */
+	public PolicySet(Collection<Policy> policies, AccessList allow, AccessList deny) {
+		this.policies = policies.stream().collect(Collectors.toUnmodifiableMap(Policy::id, CompiledPolicy::new));
+		this.allow = allow;
+		this.deny = deny;
 	}
 
 	public static PolicySet of(Policy... policies) {
-		return new PolicySet(List.of(policies));
+		return new PolicySet(List.of(policies), AccessList.EMPTY, AccessList.EMPTY);
 	}
 
 	/**
-	 * The policy of this id, {@code null} if there is none.
+	 * The policy that a request names as it applies to its caller, {@code null} if there
+	 * is none.
 	 */
-	public @Nullable Entry find(String id) {
-		return this.policies.get(id);
+	public @Nullable Match match(Request request) {
+		CompiledPolicy policy = this.policies.get(request.policy());
+		return (policy != null) ? policy.match(request) : null;
 	}
 
 	/**
-	 * A policy and how its limits count.
-	 *
-	 * @param policy the policy
-	 * @param specs one per limit, in their order
+	 * Whether the caller is on the allow-list, by verified facts only.
 	 */
-	public record Entry(Policy policy, List<CounterSpec> specs) {
+	public boolean allows(Request request) {
+		return this.allow.matches(request::verified);
+	}
 
-		Entry(Policy policy) {
-			this(policy, policy.limits().stream().map((limit) -> new CounterSpec(policy.algorithm(), limit)).toList());
-		}
+	/**
+	 * Whether the caller is on the deny-list, by whatever it claims.
+	 */
+	public boolean denies(Request request) {
+		return this.deny.matches(request.dimensions()::get);
+	}
 
+	public @Nullable Policy find(String id) {
+		CompiledPolicy policy = this.policies.get(id);
+		return (policy != null) ? policy.policy() : null;
+	}
+
+	public Set<String> ids() {
+		return this.policies.keySet();
+	}
+
+	/**
+	 * All policies, in no particular order.
+	 */
+	public List<Policy> policies() {
+		return this.policies.values().stream().map(CompiledPolicy::policy).toList();
 	}
 
 }

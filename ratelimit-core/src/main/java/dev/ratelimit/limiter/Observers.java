@@ -1,0 +1,93 @@
+package dev.ratelimit.limiter;
+
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Request;
+import dev.ratelimit.counter.CorruptCounterException;
+
+/**
+ * Tells listeners and the log what happens, the log only when something changes.
+ */
+final class Observers {
+
+	private static final Logger logger = LoggerFactory.getLogger(PolicyRateLimiter.class);
+
+	private final List<DecisionListener> listeners;
+
+	private final AtomicReference<Decision.@Nullable Reason> degraded = new AtomicReference<>();
+
+	private final AtomicBoolean listenerFailing = new AtomicBoolean();
+
+	private final AtomicBoolean failing = new AtomicBoolean();
+
+	Observers(List<DecisionListener> listeners) {
+		this.listeners = List.copyOf(listeners);
+	}
+
+	Decision observe(Request request, Decision decision, long start) {
+		long nanos = System.nanoTime() - start;
+		for (DecisionListener listener : this.listeners) {
+			try {
+				listener.decided(request, decision, nanos);
+			}
+			catch (RuntimeException ex) {
+				if (this.listenerFailing.compareAndSet(false, true)) {
+					logger.warn("A decision listener failed; decisions are not affected, and it is still called", ex);
+				}
+			}
+		}
+		return decision;
+	}
+
+	/**
+	 * A check failed for a reason that is not the counters': logged once.
+	 */
+	void failed(RuntimeException failure) {
+		if (this.failing.compareAndSet(false, true)) {
+			logger.error("The limiter failed to decide a request; its policy's failure mode answers", failure);
+		}
+	}
+
+	/**
+	 * The counters could not answer.
+	 * @return why
+	 */
+	Decision.Reason degraded(Throwable failure) {
+		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+				: failure;
+		Decision.Reason reason = reason(cause);
+		if (this.degraded.getAndSet(reason) != reason) {
+			logger.warn("Counters cannot answer ({}: {}); policies now use their failure mode", reason.text(),
+					cause.getMessage());
+		}
+		return reason;
+	}
+
+	void recovered() {
+		if (this.degraded.get() != null && this.degraded.getAndSet(null) != null) {
+			logger.info("Counters answer again; policies are enforced");
+		}
+	}
+
+	private static Decision.Reason reason(Throwable failure) {
+		if (failure instanceof TimeoutException) {
+			return Decision.Reason.TIMEOUT;
+		}
+		if (failure instanceof CorruptCounterException) {
+			return Decision.Reason.CORRUPT;
+		}
+		boolean redis = failure.getClass().getName().startsWith("io.lettuce.");
+		return redis ? Decision.Reason.UNAVAILABLE : Decision.Reason.INTERNAL;
+	}
+
+}
