@@ -1,0 +1,7 @@
+/**
+ * The actuator endpoint.
+ */
+@NullMarked
+package dev.ratelimit.actuate;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,7 @@
+/**
+ * Wires everything; nothing depends on it.
+ */
+@NullMarked
+package dev.ratelimit.autoconfigure;
+
+import org.jspecify.annotations.NullMarked;
