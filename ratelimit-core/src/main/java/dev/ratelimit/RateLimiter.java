@@ -1,6 +1,7 @@
 package dev.ratelimit;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -14,6 +15,17 @@ public interface RateLimiter {
 	 * nothing anywhere.
 	 */
 	CompletionStage<Decision> check(Request request);
+
+	/**
+	 * Decides a request that could not be resolved, so that it cannot be counted: by the
+	 * failure mode of its policy.
+	 * @param request what is known of it
+	 * @param failure why it could not be resolved
+	 */
+	default CompletionStage<Decision> degrade(Request request, Throwable failure) {
+		return CompletableFuture
+			.completedStage(Decision.without(request, 0, true, Decision.Outcome.ERROR, Decision.Reason.INTERNAL));
+	}
 
 	/**
 	 * Takes permits up front, in full or in part, to be spent one by one until they

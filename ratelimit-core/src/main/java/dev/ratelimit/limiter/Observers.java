@@ -28,8 +28,6 @@ final class Observers {
 
 	private final AtomicBoolean listenerFailing = new AtomicBoolean();
 
-	private final AtomicBoolean failing = new AtomicBoolean();
-
 	Observers(List<DecisionListener> listeners) {
 		this.listeners = List.copyOf(listeners);
 	}
@@ -50,15 +48,6 @@ final class Observers {
 	}
 
 	/**
-	 * A check failed for a reason that is not the counters': logged once.
-	 */
-	void failed(RuntimeException failure) {
-		if (this.failing.compareAndSet(false, true)) {
-			logger.error("The limiter failed to decide a request; its policy's failure mode answers", failure);
-		}
-	}
-
-	/**
 	 * The counters could not answer.
 	 * @return why
 	 */
@@ -67,15 +56,20 @@ final class Observers {
 				: failure;
 		Decision.Reason reason = reason(cause);
 		if (this.degraded.getAndSet(reason) != reason) {
-			logger.warn("Counters cannot answer ({}: {}); policies now use their failure mode", reason.text(),
-					cause.getMessage());
+			String what = "Checks cannot be decided ({}: {}); policies now use their failure mode";
+			if (reason == Decision.Reason.INTERNAL) {
+				logger.error(what, reason.text(), cause.getMessage(), cause);
+			}
+			else {
+				logger.warn(what, reason.text(), cause.getMessage());
+			}
 		}
 		return reason;
 	}
 
 	void recovered() {
 		if (this.degraded.get() != null && this.degraded.getAndSet(null) != null) {
-			logger.info("Counters answer again; policies are enforced");
+			logger.info("Checks are decided again; policies are enforced");
 		}
 	}
 

@@ -73,6 +73,15 @@ public final class PolicyRateLimiter implements RateLimiter {
 		return decide(policies, request).thenApply((decision) -> this.observers.observe(request, decision, start));
 	}
 
+	@Override
+	public CompletionStage<Decision> degrade(Request request, Throwable failure) {
+		long start = System.nanoTime();
+		Match match = this.policies.get().match(request);
+		CompletionStage<Decision> decision = (match != null) ? shadowed(match, answer(match, request, failure))
+				: unknownPolicy(request);
+		return decision.thenApply((decided) -> this.observers.observe(request, decided, start));
+	}
+
 	/**
 	 * What the request's caller has used, without taking anything and whatever the lists
 	 * say.
@@ -115,8 +124,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 			return shadowed(match, acquire(match, request, counters));
 		}
 		catch (RuntimeException ex) {
-			this.observers.failed(ex);
-			return (match != null) ? degrade(match, request, ex) : unknownPolicy(request);
+			return (match != null) ? shadowed(match, answer(match, request, ex)) : unknownPolicy(request);
 		}
 	}
 
@@ -129,10 +137,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 			grant = grant.orTimeout(((timeout != null) ? timeout : this.options.timeout()).toNanos(),
 					TimeUnit.NANOSECONDS);
 		}
-		return grant
-			.handle((granted, failure) -> (failure == null)
-					? CompletableFuture.completedStage(decision(match, request, granted))
-					: degrade(match, request, failure))
+		return grant.handle((granted, failure) -> (failure == null)
+				? CompletableFuture.completedStage(decision(match, request, granted)) : answer(match, request, failure))
 			.thenCompose(Function.identity());
 	}
 
@@ -145,7 +151,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 				grant.statuses(), receipt);
 	}
 
-	private CompletionStage<Decision> degrade(Match match, Request request, Throwable failure) {
+	private CompletionStage<Decision> answer(Match match, Request request, Throwable failure) {
 		Decision.Reason reason = this.observers.degraded(failure);
 		return this.degradation.decide(match, request, reason);
 	}

@@ -10,7 +10,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -42,25 +44,29 @@ public final class RedisCounters implements Counters {
 
 	private static final byte[] REDIS_TIME = {};
 
-	private final RedisClusterAsyncCommands<byte[], byte[]> commands;
+	private final Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands;
 
 	private final boolean cluster;
 
 	private final @Nullable LongSupplier micros;
 
-	private RedisCounters(RedisClusterAsyncCommands<byte[], byte[]> commands, boolean cluster,
+	private RedisCounters(Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands, boolean cluster,
 			@Nullable LongSupplier micros) {
 		this.commands = commands;
 		this.cluster = cluster;
 		this.micros = micros;
 	}
 
+	public static RedisCounters on(RedisConnector connector) {
+		return new RedisCounters(connector::commands, connector.cluster(), null);
+	}
+
 	public static RedisCounters on(StatefulRedisConnection<byte[], byte[]> connection) {
-		return new RedisCounters(connection.async(), false, null);
+		return new RedisCounters(connection::async, false, null);
 	}
 
 	public static RedisCounters on(StatefulRedisClusterConnection<byte[], byte[]> connection) {
-		return new RedisCounters(connection.async(), true, null);
+		return new RedisCounters(connection::async, true, null);
 	}
 
 	/**
@@ -73,10 +79,10 @@ public final class RedisCounters implements Counters {
 	/**
 	 * Loads the scripts, in a cluster on every node, so that the first checks need not.
 	 */
-	public CompletionStage<Void> load() {
+	static CompletionStage<Void> load(RedisClusterAsyncCommands<byte[], byte[]> commands) {
 		CompletableFuture<?>[] loads = new CompletableFuture<?>[Algorithm.values().length];
 		for (Algorithm algorithm : Algorithm.values()) {
-			loads[algorithm.ordinal()] = this.commands.scriptLoad(LuaScript.of(algorithm).text()).toCompletableFuture();
+			loads[algorithm.ordinal()] = commands.scriptLoad(LuaScript.of(algorithm).text()).toCompletableFuture();
 		}
 		return CompletableFuture.allOf(loads);
 	}
@@ -114,10 +120,14 @@ public final class RedisCounters implements Counters {
 
 	@Override
 	public CompletionStage<Void> reset(List<Counter> counters) {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.commands.get();
+		if (commands == null) {
+			return notConnected();
+		}
 		byte[][] keys = counters.stream()
 			.map((counter) -> counter.key().getBytes(StandardCharsets.ISO_8859_1))
 			.toArray(byte[][]::new);
-		return this.commands.unlink(keys).thenApply((count) -> null);
+		return commands.unlink(keys).thenApply((count) -> null);
 	}
 
 	/**
@@ -165,16 +175,24 @@ public final class RedisCounters implements Counters {
 	 * knows.
 	 */
 	CompletionStage<List<ScriptCall.Outcome>> call(ScriptCall call) {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.commands.get();
+		if (commands == null) {
+			return notConnected();
+		}
 		LuaScript script = call.script();
 		byte[][] keys = call.keys();
 		byte[][] arguments = call.arguments(time());
-		CompletionStage<List<Object>> reply = this.commands.<List<Object>>evalsha(script.sha(), ScriptOutputType.MULTI,
-				keys, arguments);
+		CompletionStage<List<Object>> reply = commands.<List<Object>>evalsha(script.sha(), ScriptOutputType.MULTI, keys,
+				arguments);
 		return reply
 			.exceptionallyCompose((failure) -> unknownScript(failure)
-					? this.commands.eval(script.text(), ScriptOutputType.MULTI, keys, arguments)
+					? commands.eval(script.text(), ScriptOutputType.MULTI, keys, arguments)
 					: CompletableFuture.failedStage(failure))
 			.thenApply(call::decode);
+	}
+
+	private static <T> CompletionStage<T> notConnected() {
+		return CompletableFuture.failedStage(new RedisConnectionException("not connected to Redis"));
 	}
 
 	private static boolean unknownScript(Throwable failure) {

@@ -98,7 +98,7 @@ class ClusterCountersIntegrationTests {
 
 	@Test
 	void everyNodeGetsTheScriptAgainAfterAScriptFlush() {
-		join(this.counters.load());
+		join(RedisCounters.load(Connections.clusterConnection().async()));
 		Connections.clusterConnection().sync().scriptFlush();
 		for (int i = 0; i < 50; i++) {
 			Grant grant = join(this.counters.acquire(List.of(counter(PER_IP, "10.0.0." + i)), Permits.exactly(1)));

@@ -58,7 +58,7 @@ class RedisCountersIntegrationTests {
 	@EnumSource
 	void loadsTheScriptAgainAfterAScriptFlush(Algorithm algorithm) {
 		Counter counter = counter(algorithm, "ann", "5/m");
-		join(this.counters.load());
+		join(RedisCounters.load(Connections.standaloneConnection().async()));
 		take(1, counter);
 		this.redis.scriptFlush();
 		assertThat(only(take(1, counter)).remaining()).isEqualTo(3);
