@@ -1,0 +1,71 @@
+package dev.ratelimit.policy;
+
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.ratelimit.Dimension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class AccessListTests {
+
+	@ParameterizedTest
+	@CsvSource({ "internal,internal,true", "internal,internal2,false", "internal,Internal,false",
+			"sk_revoked_*,sk_revoked_1,true", "sk_revoked_*,sk_revoked_,true", "sk_revoked_*,sk_live_1,false",
+			"*,anything,true", "a*b*c,aXbYc,true", "a*b*c,aXbY,false", "*end,the end,true", "*end,ends,false",
+			"a*a,a,false", "a**b,ab,true" })
+	void matchesExactlyOrByWildcard(String pattern, String value, boolean matches) {
+		AccessList list = new AccessList(List.of(Map.of(Dimension.TENANT, pattern)));
+		assertThat(list.matches(Map.of(Dimension.TENANT, value)::get)).isEqualTo(matches);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "10.0.0.0/8,10.255.1.2,true", "10.0.0.0/8,11.0.0.1,false", "203.0.113.7,203.0.113.7,true",
+			"203.0.113.7,203.0.113.8,false", "2001:db8::/32,2001:db8:1::5,true", "2001:db8::/32,2001:db9::1,false",
+			"10.0.0.0/8,::ffff:10.1.2.3,true", "0.0.0.0/0,2001:db8::1,false", "10.0.0.0/8,not an address,false" })
+	void matchesAddressesByRange(String range, String value, boolean matches) {
+		AccessList list = new AccessList(List.of(Map.of(Dimension.IP, range)));
+		assertThat(list.matches(Map.of(Dimension.IP, value)::get)).isEqualTo(matches);
+	}
+
+	@Test
+	void entryMatchesOnlyIfAllItsDimensionsDo() {
+		AccessList list = new AccessList(List.of(Map.of(Dimension.TENANT, "acme", Dimension.IP, "10.0.0.0/8")));
+		assertThat(list.matches(Map.of(Dimension.TENANT, "acme", Dimension.IP, "10.0.0.1")::get)).isTrue();
+		assertThat(list.matches(Map.of(Dimension.TENANT, "acme", Dimension.IP, "11.0.0.1")::get)).isFalse();
+		assertThat(list.matches(Map.of(Dimension.TENANT, "acme")::get)).isFalse();
+	}
+
+	@Test
+	void anyEntryWillDo() {
+		AccessList list = new AccessList(List.of(Map.of(Dimension.TENANT, "acme"), Map.of(Dimension.USER, "root")));
+		assertThat(list.matches(Map.of(Dimension.TENANT, "other", Dimension.USER, "root")::get)).isTrue();
+	}
+
+	@Test
+	void longValueAgainstManyWildcardsEndsSoon() {
+		AccessList list = new AccessList(List.of(Map.of(Dimension.TENANT, "*a".repeat(20) + "b")));
+		assertThat(list.matches(Map.of(Dimension.TENANT, "a".repeat(32_000))::get)).isFalse();
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "10.0.0.1/8", "10.0.0.0/33", "10.0.0/8", "example.com", "10.0.0.0/", "1.2.3.4/x", "::1/129" })
+	void rangeThatIsNoneIsRejectedWithTheFix(String range) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new AccessList(List.of(Map.of(Dimension.IP, range))))
+			.withMessageContaining(range);
+	}
+
+	@Test
+	void emptyEntryIsRejected() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new AccessList(List.of(Map.of())));
+		assertThatIllegalArgumentException().isThrownBy(() -> new AccessList(List.of(Map.of(Dimension.TENANT, " "))));
+	}
+
+}
