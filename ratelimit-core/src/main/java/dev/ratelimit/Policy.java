@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +58,24 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 
 	public static PolicyBuilder builder(String id) {
 		return new PolicyBuilder(id);
+	}
+
+	/**
+	 * The largest cost that some caller can ever be admitted with: under the default, a
+	 * tier or an override.
+	 */
+	public long largestCost() {
+		return this.limits.stream().mapToLong(this::largestCost).min().orElseThrow();
+	}
+
+	private long largestCost(Limit limit) {
+		Stream<Map<String, List<Quota>>> changes = Stream.concat(
+				this.settings.tiers().values().stream().map(Tier::limits),
+				this.settings.overrides().stream().map(PolicyOverride::limits));
+		return changes.map((change) -> change.get(limit.name()))
+			.filter(Objects::nonNull)
+			.mapToLong((quotas) -> limit.withQuotas(quotas).largestCost())
+			.reduce(limit.largestCost(), Math::max);
 	}
 
 	private static void requireFits(String id, Algorithm algorithm, Set<String> names, String where,

@@ -11,7 +11,7 @@ local linger = ARGV[1] == '' and 1 or 86400000
 
 -- How many entries that no window covers any more leave with one write, and how many are rewritten by a give-back.
 local PRUNED_AT_ONCE = 100
-local DEEPEST_GIVE_BACK = 1000
+local DEEPEST_GIVE_BACK = 200
 
 local function entry(counter, index)
   return unpack_struct('<ddI4', redis.call('LINDEX', counter.key, index))

@@ -17,12 +17,12 @@ import dev.ratelimit.Limit;
  * example {@code rl:1g:{Qf3k1s9ZbnA}0Xw…}.
  *
  * <p>
- * The digest is 160 bits of SHA-256 over policy, limit and dimension values, each
+ * The digest is 144 bits of SHA-256 over policy, limit and dimension values, each
  * preceded by its length, so that two different combinations never meet and nothing that
  * a caller sends appears in a key. The tag is what Redis Cluster hashes: 64 bits of the
  * tenant's digest where the limit counts by tenant, so that all counters of a tenant are
  * on one slot and one call decides them, otherwise the first characters of the digest
- * itself. Length: 44 bytes and the prefix.
+ * itself. Length: 41 bytes and the prefix.
  */
 public final class CounterKeys {
 
@@ -31,7 +31,11 @@ public final class CounterKeys {
 
 	private static final int TAG_LENGTH = 11;
 
-	private static final int DIGEST_BYTES = 20;
+	/**
+	 * With a prefix of up to three letters a key then fits the 48 bytes that Redis
+	 * allocates for it.
+	 */
+	private static final int DIGEST_BYTES = 18;
 
 	private static final Pattern PREFIX = Pattern.compile("[a-z0-9-]{1,8}");
 

@@ -50,6 +50,15 @@ public final class AccessList {
 	}
 
 	/**
+	 * The dimensions that entries are about.
+	 */
+	Set<Dimension> dimensions() {
+		Set<Dimension> dimensions = new HashSet<>(this.exact.keySet());
+		this.others.forEach((entry) -> dimensions.addAll(entry.keySet()));
+		return dimensions;
+	}
+
+	/**
 	 * Whether an entry matches a caller.
 	 * @param values what is known about the caller
 	 */

@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 
@@ -22,6 +24,8 @@ public final class PolicySet {
 
 	private final AccessList deny;
 
+	private final Set<Dimension> listed;
+
 	/**
 	 * Creates a snapshot.
 	 * @param policies with distinct ids
@@ -32,6 +36,9 @@ public final class PolicySet {
 		this.policies = policies.stream().collect(Collectors.toUnmodifiableMap(Policy::id, CompiledPolicy::new));
 		this.allow = allow;
 		this.deny = deny;
+		this.listed = Stream.of(allow, deny)
+			.flatMap((list) -> list.dimensions().stream())
+			.collect(Collectors.toUnmodifiableSet());
 	}
 
 	public static PolicySet of(Policy... policies) {
@@ -59,6 +66,14 @@ public final class PolicySet {
 	 */
 	public boolean denies(Request request) {
 		return this.deny.matches(request.dimensions()::get);
+	}
+
+	/**
+	 * The dimensions that the lists are about: a request that does not have them matches
+	 * no entry.
+	 */
+	public Set<Dimension> listedDimensions() {
+		return this.listed;
 	}
 
 	public @Nullable Policy find(String id) {

@@ -32,10 +32,19 @@ public final class RedisCluster implements AutoCloseable {
 	private RedisCluster() {
 	}
 
+	/** One that fails over soon after a node is gone, for fault tests. */
 	public static RedisCluster start() {
+		return start(Duration.ofSeconds(1));
+	}
+
+	/**
+	 * One that takes this long to believe that a node is gone. On a busy machine a node
+	 * may be silent for a second without being gone.
+	 */
+	public static RedisCluster start(Duration nodeTimeout) {
 		RedisCluster cluster = new RedisCluster();
 		try {
-			cluster.startServers();
+			cluster.startServers(nodeTimeout);
 			cluster.join();
 			cluster.awaitStable();
 			return cluster;
@@ -95,10 +104,10 @@ public final class RedisCluster implements AutoCloseable {
 		flush();
 	}
 
-	private void startServers() {
+	private void startServers(Duration nodeTimeout) {
 		for (int i = 0; i < 2 * PRIMARIES; i++) {
-			this.servers.add(RedisServer.start("--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
-					"--cluster-require-full-coverage", "no"));
+			this.servers.add(RedisServer.start("--cluster-enabled", "yes", "--cluster-node-timeout",
+					String.valueOf(nodeTimeout.toMillis()), "--cluster-require-full-coverage", "no"));
 		}
 	}
 

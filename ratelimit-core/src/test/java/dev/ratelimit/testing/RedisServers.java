@@ -1,5 +1,6 @@
 package dev.ratelimit.testing;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -23,7 +24,8 @@ public final class RedisServers implements ParameterResolver, BeforeEachCallback
 
 	private static final Shared<RedisServer> STANDALONE = new Shared<>(RedisServer::start, RedisServers::reset);
 
-	private static final Shared<RedisCluster> CLUSTER = new Shared<>(RedisCluster::start, RedisCluster::reset);
+	private static final Shared<RedisCluster> CLUSTER = new Shared<>(() -> RedisCluster.start(Duration.ofSeconds(15)),
+			RedisCluster::reset);
 
 	private static final Shared<RedisSentinels> SENTINELS = new Shared<>(RedisSentinels::start, RedisSentinels::reset);
 

@@ -103,13 +103,15 @@ class RedisServersIntegrationTests {
 	}
 
 	@Test
-	void clusterIsMadeWholeAfterAFailover(RedisCluster cluster) {
-		RedisServer before = cluster.primaryOf("key");
-		before.kill();
-		await().atMost(PATIENCE).until(() -> cluster.primaryOf("key") != before);
-		RedisServers.reset();
-		assertThat(before.cli("ROLE")).startsWith("slave");
-		assertThat(cluster.servers()).filteredOn((server) -> server.cli("ROLE").startsWith("master")).hasSize(3);
+	void clusterIsMadeWholeAfterAFailover() {
+		try (RedisCluster cluster = RedisCluster.start()) {
+			RedisServer before = cluster.primaryOf("key");
+			before.kill();
+			await().atMost(PATIENCE).until(() -> cluster.primaryOf("key") != before);
+			cluster.reset();
+			assertThat(before.cli("ROLE")).startsWith("slave");
+			assertThat(cluster.servers()).filteredOn((server) -> server.cli("ROLE").startsWith("master")).hasSize(3);
+		}
 	}
 
 	@Test

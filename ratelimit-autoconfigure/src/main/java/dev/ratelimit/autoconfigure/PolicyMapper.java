@@ -1,0 +1,167 @@
+package dev.ratelimit.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.PolicyOverride;
+import dev.ratelimit.Quota;
+import dev.ratelimit.Tier;
+import dev.ratelimit.policy.AccessList;
+import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.web.RequestResolver;
+
+/**
+ * Makes policies of properties. What cannot be meant fails with the property's name, its
+ * value and the fix.
+ */
+final class PolicyMapper {
+
+	private static final List<Dimension> WELL_KNOWN = List.of(Dimension.USER, Dimension.TENANT, Dimension.IP,
+			Dimension.ROUTE, Dimension.API_KEY, Dimension.REGION, new Dimension("key"));
+
+	private final Set<String> dimensions = new TreeSet<>();
+
+	/**
+	 * Creates a mapper.
+	 * @param custom names of the custom dimensions that the application resolves
+	 */
+	PolicyMapper(Set<String> custom) {
+		WELL_KNOWN.forEach((dimension) -> this.dimensions.add(dimension.name()));
+		this.dimensions.addAll(custom);
+	}
+
+	PolicySet map(RateLimitProperties properties) {
+		List<Policy> policies = new ArrayList<>();
+		properties.policies().forEach((id, policy) -> policies.add(map("ratelimit.policies." + id, id, policy)));
+		return new PolicySet(policies, list("ratelimit.allow", properties.allow()),
+				list("ratelimit.deny", properties.deny()));
+	}
+
+	private Policy map(String at, String id, PolicyProperties properties) {
+		if (properties.limits().isEmpty()) {
+			throw new InvalidPolicyException("Policy '" + id + "' has no limit.",
+					"Set '" + at + ".limits', for example " + at + ".limits.per-user.by=user and " + at
+							+ ".limits.per-user.quota=100/s.");
+		}
+		List<Limit> limits = new ArrayList<>();
+		properties.limits().forEach((name, limit) -> limits.add(map(at + ".limits." + name, id, name, limit)));
+		Map<String, Tier> tiers = new HashMap<>();
+		properties.tiers()
+			.forEach((name, tier) -> tiers.put(name,
+					new Tier(quotas(at + ".tiers." + name + ".limits", tier.limits()), tier.onFailure())));
+		List<PolicyOverride> overrides = new ArrayList<>();
+		for (int i = 0; i < properties.overrides().size(); i++) {
+			overrides.add(map(at + ".overrides[" + i + "]", properties.overrides().get(i)));
+		}
+		String floor = properties.degradedFloor();
+		Policy.Settings settings = new Policy.Settings(properties.description(), properties.owner(),
+				properties.enforcement(), properties.mode() == PolicyProperties.Mode.SHADOW, properties.onFailure(),
+				(floor != null) ? quota(at + ".degraded-floor", floor) : null, properties.onMissingIdentity(),
+				properties.timeout(), properties.costs(), tiers, overrides);
+		Policy policy = checked("Set '" + at + "' to something that can be meant.",
+				() -> new Policy(id, 0, properties.algorithm(), limits, settings));
+		requireCostsThatFit(at, policy);
+		checked("Set '" + at + ".costs' to patterns such as '[/orders/export/**]'.", () -> {
+			RequestResolver.validate(policy);
+			return policy;
+		});
+		return policy;
+	}
+
+	private static void requireCostsThatFit(String at, Policy policy) {
+		long largest = policy.largestCost();
+		policy.settings().costs().forEach((pattern, cost) -> {
+			if (cost < 0 || cost > largest) {
+				throw new InvalidPolicyException(
+						"Policy '" + policy.id() + "' charges " + cost + " for '" + pattern
+								+ "', but no caller ever has more than " + largest + " permits at once.",
+						"Set '" + at + ".costs[" + pattern + "]' to 0 to " + largest
+								+ ", or raise the burst of the limits.");
+			}
+		});
+	}
+
+	private Limit map(String at, String policy, String name, PolicyProperties.Limit limit) {
+		List<String> by = limit.by();
+		if (by == null) {
+			throw new InvalidPolicyException(
+					"Limit '" + name + "' of policy '" + policy + "' does not say what it counts by.",
+					"Set '" + at + ".by' to one or more of: " + String.join(", ", this.dimensions)
+							+ "; or to [] for one counter for the whole fleet.");
+		}
+		List<Dimension> dimensions = by.stream()
+			.map((dimension) -> dimension(at + ".by", "Policy '" + policy + "' counts by", dimension))
+			.toList();
+		return checked("Set '" + at + "' to something that can be meant.",
+				() -> new Limit(name, dimensions, quotas(at + ".quota", limit.quota())));
+	}
+
+	private PolicyOverride map(String at, PolicyProperties.Override override) {
+		Map<Dimension, String> when = new LinkedHashMap<>();
+		override.when()
+			.forEach((name, value) -> when.put(dimension(at + ".when", "An override is for callers by", name), value));
+		return checked("Set '" + at + ".when', for example " + at + ".when.tenant=acme.",
+				() -> new PolicyOverride(when, quotas(at + ".limits", override.limits())));
+	}
+
+	private AccessList list(String at, List<Map<String, String>> entries) {
+		List<Map<Dimension, String>> mapped = new ArrayList<>();
+		for (int i = 0; i < entries.size(); i++) {
+			String where = at + "[" + i + "]";
+			Map<Dimension, String> entry = new LinkedHashMap<>();
+			entries.get(i).forEach((name, value) -> entry.put(dimension(where, "A list entry is about", name), value));
+			mapped.add(entry);
+			checked("Set '" + where + "' to something that can be meant.", () -> new AccessList(List.of(entry)));
+		}
+		return new AccessList(mapped);
+	}
+
+	private Dimension dimension(String at, String what, String name) {
+		if (!this.dimensions.contains(name)) {
+			throw new InvalidPolicyException(what + " '" + name + "', which is not a known dimension.",
+					"Set '" + at + "' to one of: " + String.join(", ", this.dimensions)
+							+ ", or register a DimensionResolver bean named '" + name + "'.");
+		}
+		return new Dimension(name);
+	}
+
+	private static Map<String, List<Quota>> quotas(String at, Map<String, List<String>> limits) {
+		Map<String, List<Quota>> quotas = new LinkedHashMap<>();
+		limits.forEach((name, texts) -> quotas.put(name, quotas(at + "." + name, texts)));
+		return quotas;
+	}
+
+	private static List<Quota> quotas(String at, List<String> texts) {
+		return texts.stream().map((text) -> quota(at, text)).toList();
+	}
+
+	private static Quota quota(String at, String text) {
+		return checked("Set '" + at + "' to a quota such as 100/s, 5/10s or 100/s burst 200.", () -> Quota.parse(text));
+	}
+
+	static <T> T checked(String fix, Supplier<T> value) {
+		try {
+			return value.get();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidPolicyException(sentence(ex.getMessage()), fix);
+		}
+	}
+
+	private static String sentence(@Nullable String message) {
+		String text = String.valueOf(message);
+		return Character.toUpperCase(text.charAt(0)) + text.substring(1) + ".";
+	}
+
+}

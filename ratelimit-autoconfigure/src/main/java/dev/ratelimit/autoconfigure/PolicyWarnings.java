@@ -1,0 +1,84 @@
+package dev.ratelimit.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Enforcement;
+import dev.ratelimit.Policy;
+import dev.ratelimit.policy.PolicySet;
+
+/**
+ * Says at start what is allowed but probably not meant, and what is set but has no
+ * effect.
+ */
+final class PolicyWarnings {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
+	private PolicyWarnings() {
+	}
+
+	static void log(RateLimitProperties properties, PolicySet policies) {
+		policies.policies().forEach((policy) -> warnings(policy).forEach(logger::warn));
+		List<String> unused = withoutEffect(properties);
+		if (!unused.isEmpty()) {
+			logger.warn("These settings are read but have no effect in this version: {}", String.join(", ", unused));
+		}
+	}
+
+	static List<String> warnings(Policy policy) {
+		List<String> warnings = new ArrayList<>();
+		if (policy.algorithm() == Algorithm.FIXED_WINDOW) {
+			warnings
+				.add("Policy '" + policy.id() + "' uses fixed-window, which admits up to twice its permits across the "
+						+ "edge of two windows; use gcra or sliding-window-counter if that matters");
+		}
+		policy.limits()
+			.stream()
+			.filter((limit) -> limit.by().equals(List.of(Dimension.API_KEY)))
+			.forEach((limit) -> warnings.add("Limit '" + limit.name() + "' of policy '" + policy.id()
+					+ "' counts by nothing but api-key: a caller that sends another unverified key with each request is "
+					+ "never limited; add a limit by ip"));
+		return warnings;
+	}
+
+	static List<String> withoutEffect(RateLimitProperties properties) {
+		List<String> unused = new ArrayList<>();
+		if (!properties.redSwitch().mode().isEmpty()) {
+			unused.add("ratelimit.switch.mode");
+		}
+		if (!properties.policiesStore().snapshotFile().isEmpty()) {
+			unused.add("ratelimit.policies-store.snapshot-file");
+		}
+		properties.policies().forEach((id, policy) -> {
+			String at = "ratelimit.policies." + id;
+			if (policy.enforcement() != Enforcement.STRICT || policy.limits()
+				.values()
+				.stream()
+				.anyMatch((limit) -> limit.enforcement() != null && limit.enforcement() != Enforcement.STRICT)) {
+				unused.add(at + ".enforcement (every decision is strict)");
+			}
+			if (policy.limits().values().stream().anyMatch((limit) -> limit.split() != 1)) {
+				unused.add(at + ".limits.*.split");
+			}
+			addIfSet(unused, at + ".rollout", policy.rollout());
+			addIfSet(unused, at + ".cost", policy.cost());
+			addIfSet(unused, at + ".idempotency", policy.idempotency());
+			addIfSet(unused, at + ".penalty", policy.penalty());
+		});
+		return unused;
+	}
+
+	private static void addIfSet(List<String> unused, String name, @Nullable Object value) {
+		if (value != null) {
+			unused.add(name);
+		}
+	}
+
+}

@@ -1,0 +1,140 @@
+package dev.ratelimit.autoconfigure;
+
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.limiter.LimiterOptions;
+import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.reactive.ReactiveRateLimiter;
+import dev.ratelimit.web.ApiKeyVerifier;
+import dev.ratelimit.web.DimensionResolver;
+import dev.ratelimit.web.HeaderOptions;
+import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.IdentityOptions;
+import dev.ratelimit.web.ProblemCustomizer;
+import dev.ratelimit.web.RequestResolver;
+
+/**
+ * The limiter itself: policies, counters in memory unless another auto-configuration
+ * brought some, and what the edges need.
+ */
+@AutoConfiguration(after = RateLimitRedisAutoConfiguration.class)
+@ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(RateLimitProperties.class)
+public class RateLimitAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	Policies rateLimitPolicies(RateLimitProperties properties, Map<String, DimensionResolver> resolvers) {
+		Policies policies = new Policies(new PolicyMapper(dimensions(resolvers).keySet()).map(properties));
+		PolicyWarnings.log(properties, policies.get());
+		return policies;
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	CounterKeys rateLimitCounterKeys(RateLimitProperties properties) {
+		return PolicyMapper.checked("Set 'ratelimit.key-prefix' to something like rl.",
+				() -> new CounterKeys(properties.keyPrefix()));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(Counters.class)
+	MemoryCounters rateLimitMemoryCounters(RateLimitProperties properties) {
+		return new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(RateLimiter.class)
+	PolicyRateLimiter rateLimiter(RateLimitProperties properties, Policies policies, CounterKeys keys,
+			Counters counters, ObjectProvider<DecisionListener> listeners) {
+		Counters local = new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
+		return new PolicyRateLimiter(policies, keys, counters, local, options(properties),
+				listeners.orderedStream().toList());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RequestResolver rateLimitRequestResolver(RateLimitProperties properties, Policies policies,
+			Map<String, DimensionResolver> resolvers, ObjectProvider<ApiKeyVerifier> verifier) {
+		RateLimitProperties.Identity identity = properties.identity();
+		Map<String, ApiKeyVerifier.VerifiedKey> apiKeys = new HashMap<>();
+		identity.apiKeys()
+			.forEach((digest, key) -> apiKeys.put(digest, new ApiKeyVerifier.VerifiedKey(key.tenant(), key.tier())));
+		IdentityOptions options = new IdentityOptions(identity.tenantClaim(), identity.userClaim(),
+				identity.tierClaim(), identity.apiKeyHeader(), apiKeys, identity.trustedHops());
+		return new RequestResolver(options, properties.region(), dimensions(resolvers), verifier.getIfAvailable(),
+				policies);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	HttpAnswers rateLimitHttpAnswers(RateLimitProperties properties, ObjectProvider<ProblemCustomizer> customizers) {
+		HeaderOptions options = new HeaderOptions(properties.headers().style(), properties.headers().degraded());
+		return new HttpAnswers(options, Clock.systemUTC()::millis,
+				(most) -> ThreadLocalRandom.current().nextLong(most + 1), customizers.orderedStream().toList());
+	}
+
+	@Bean
+	StartupLine rateLimitStartupLine(Policies policies, Counters counters, Environment environment) {
+		return new StartupLine(policies, counters, environment);
+	}
+
+	@Bean
+	ForwardedHeadersCheck rateLimitForwardedHeadersCheck(RateLimitProperties properties, Environment environment) {
+		return new ForwardedHeadersCheck(properties.identity().trustForwarded(), environment);
+	}
+
+	static LimiterOptions options(RateLimitProperties properties) {
+		return PolicyMapper.checked(
+				"Correct 'ratelimit.redis.timeout', 'ratelimit.identity.ipv6-prefix' or 'ratelimit.fleet.expected'.",
+				() -> new LimiterOptions(properties.redis().timeout(),
+						FailureMode.valueOf(properties.onUnknownPolicy().name()), properties.identity().ipv6Prefix(),
+						properties.fleet().expected()));
+	}
+
+	/**
+	 * A resolver named {@code account} or {@code accountResolver} resolves the dimension
+	 * {@code account}.
+	 */
+	private static Map<String, DimensionResolver> dimensions(Map<String, DimensionResolver> resolvers) {
+		Map<String, DimensionResolver> dimensions = new HashMap<>();
+		resolvers.forEach((name, resolver) -> dimensions
+			.put(name.endsWith("Resolver") ? name.substring(0, name.length() - "Resolver".length()) : name, resolver));
+		return dimensions;
+	}
+
+	/**
+	 * For code that speaks Reactor.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = "reactor.core.publisher.Mono")
+	static class ReactiveConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		ReactiveRateLimiter reactiveRateLimiter(RateLimiter limiter) {
+			return ReactiveRateLimiter.of(limiter);
+		}
+
+	}
+
+}

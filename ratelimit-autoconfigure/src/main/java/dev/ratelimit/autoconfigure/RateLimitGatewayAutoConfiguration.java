@@ -1,0 +1,61 @@
+package dev.ratelimit.autoconfigure;
+
+import java.util.List;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.cloud.gateway.config.GatewayProperties;
+import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
+import org.springframework.cloud.gateway.support.ConfigurationService;
+import org.springframework.context.annotation.Bean;
+
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.gateway.DistributedRateLimiter;
+import dev.ratelimit.gateway.RateLimitGatewayFilterFactory;
+import dev.ratelimit.gateway.RoutePolicyCheck;
+import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.RequestResolver;
+
+/**
+ * The filter for gateway routes, and the stand-in for the gateway's own limiter.
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class,
+		afterName = "org.springframework.cloud.gateway.config.GatewayAutoConfiguration")
+@ConditionalOnClass({ AbstractGatewayFilterFactory.class, GatewayProperties.class })
+@ConditionalOnBean({ RateLimiter.class, GatewayProperties.class })
+public class RateLimitGatewayAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	RateLimitGatewayFilterFactory rateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver,
+			HttpAnswers answers) {
+		return new RateLimitGatewayFilterFactory(limiter, resolver, answers);
+	}
+
+	/**
+	 * No default candidate: the gateway's own limiter stays the one that is injected by
+	 * type.
+	 */
+	@Bean(defaultCandidate = false)
+	@ConditionalOnMissingBean(name = "distributedRateLimiter")
+	DistributedRateLimiter distributedRateLimiter(ConfigurationService configuration, RateLimitProperties properties,
+			CounterKeys keys, Counters counters) {
+		Counters local = new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
+		return new DistributedRateLimiter(configuration, (policies) -> new PolicyRateLimiter(() -> policies, keys,
+				counters, local, RateLimitAutoConfiguration.options(properties), List.of()));
+	}
+
+	@Bean
+	SmartInitializingSingleton rateLimitRoutePolicyCheck(GatewayProperties properties, Policies policies) {
+		return () -> RoutePolicyCheck.check(properties, policies.get(),
+				(where, id) -> UnknownPolicy.failure(where, id, policies.get().ids()));
+	}
+
+}

@@ -1,0 +1,64 @@
+package dev.ratelimit.autoconfigure;
+
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.Environment;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Counters;
+
+/**
+ * Says once what is in force: where counters are kept, how many policies there are with
+ * their failure modes, where to look.
+ */
+class StartupLine implements ApplicationListener<ApplicationReadyEvent> {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
+	private final Policies policies;
+
+	private final Counters counters;
+
+	private final Environment environment;
+
+	StartupLine(Policies policies, Counters counters, Environment environment) {
+		this.policies = policies;
+		this.counters = counters;
+		this.environment = environment;
+	}
+
+	@Override
+	public void onApplicationEvent(ApplicationReadyEvent event) {
+		String modes = this.policies.get()
+			.policies()
+			.stream()
+			.map((policy) -> policy.id() + "=" + policy.settings().onFailure().name().toLowerCase(Locale.ROOT))
+			.sorted()
+			.collect(Collectors.joining(", "));
+		int count = this.policies.get().ids().size();
+		String what = count + ((count == 1) ? " policy" : " policies")
+				+ (modes.isEmpty() ? "" : " (on failure: " + modes + ")") + ", see " + where();
+		if (this.counters.source() == Decision.Source.MEMORY) {
+			logger.warn(
+					"Rate limits are counted in this process only, each instance for itself: set spring.data.redis.host "
+							+ "to share them; {}",
+					what);
+		}
+		else {
+			logger.info("Rate limits are counted in {}; {}", this.counters.source().text(), what);
+		}
+	}
+
+	private String where() {
+		String port = this.environment.getProperty("local.management.port",
+				this.environment.getProperty("local.server.port"));
+		return (port != null) ? "http://localhost:" + port + "/actuator/ratelimit"
+				: "the actuator endpoint 'ratelimit'";
+	}
+
+}

@@ -1,0 +1,53 @@
+package dev.ratelimit.web;
+
+import java.security.Principal;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.oauth2.server.resource.authentication.AbstractOAuth2TokenAuthenticationToken;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What Spring Security verified. Loaded only where it is present; the nested class only
+ * where its resource server is too.
+ */
+final class SecurityPrincipals {
+
+	private static final boolean TOKENS_PRESENT = ClassUtils.isPresent(
+			"org.springframework.security.oauth2.server.resource.authentication.AbstractOAuth2TokenAuthenticationToken",
+			SecurityPrincipals.class.getClassLoader());
+
+	private SecurityPrincipals() {
+	}
+
+	static Identity identity(Principal principal, IdentityOptions options) {
+		if (!(principal instanceof Authentication authentication)) {
+			return Identity.ofUser(principal.getName());
+		}
+		if (!authentication.isAuthenticated() || authentication instanceof AnonymousAuthenticationToken) {
+			return Identity.NOBODY;
+		}
+		Map<String, Object> claims = TOKENS_PRESENT ? Tokens.claims(authentication) : null;
+		if (claims == null) {
+			return Identity.ofUser(authentication.getName());
+		}
+		return new Identity(Identity.text(claims.get(options.tenantClaim())),
+				Identity.text(claims.get(options.userClaim())), Identity.text(claims.get(options.tierClaim())), null,
+				false, null);
+	}
+
+	/**
+	 * JWTs and opaque tokens.
+	 */
+	private static final class Tokens {
+
+		static @Nullable Map<String, Object> claims(Authentication authentication) {
+			return (authentication instanceof AbstractOAuth2TokenAuthenticationToken<?> token)
+					? token.getTokenAttributes() : null;
+		}
+
+	}
+
+}

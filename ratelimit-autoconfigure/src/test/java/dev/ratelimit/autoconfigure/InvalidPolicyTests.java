@@ -1,0 +1,140 @@
+package dev.ratelimit.autoconfigure;
+
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What cannot be meant stops the start and says what, where and the fix.
+ */
+class InvalidPolicyTests {
+
+	private static final String AT = "ratelimit.policies.orders.";
+
+	private final ApplicationContextRunner context = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class));
+
+	@Test
+	void unknownDimension() {
+		FailureAnalysis analysis = analyze(AT + "limits.per-tenant.by=tenantt", AT + "limits.per-tenant.quota=5/s");
+		assertThat(analysis.getDescription())
+			.isEqualTo("Policy 'orders' counts by 'tenantt', which is not a known dimension.");
+		assertThat(analysis.getAction()).startsWith("Set 'ratelimit.policies.orders.limits.per-tenant.by' to one of:")
+			.contains("api-key", "tenant")
+			.endsWith("or register a DimensionResolver bean named 'tenantt'.");
+	}
+
+	@Test
+	void policyWithoutALimit() {
+		FailureAnalysis analysis = analyze(AT + "description=x");
+		assertThat(analysis.getDescription()).isEqualTo("Policy 'orders' has no limit.");
+		assertThat(analysis.getAction()).contains("'ratelimit.policies.orders.limits'");
+	}
+
+	@Test
+	void limitThatDoesNotSayWhatItCountsBy() {
+		FailureAnalysis analysis = analyze(AT + "limits.all.quota=5/s");
+		assertThat(analysis.getDescription()).contains("does not say what it counts by");
+		assertThat(analysis.getAction()).contains("'ratelimit.policies.orders.limits.all.by'").contains("[]");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0/s,at least 1", "100/0s,whole seconds", "100,is not a quota", "-5/s,is not a quota",
+			"100/w,is not a quota", "100/32d,at most 31d", "90000001/s,at most 90000000", "1/s burst 0,at least 1" })
+	void quotaThatIsNone(String quota, String problem) {
+		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=" + quota);
+		assertThat(analysis.getDescription()).contains(quota).contains(problem);
+		assertThat(analysis.getAction()).contains("'ratelimit.policies.orders.limits.all.quota'");
+	}
+
+	@Test
+	void burstWhereTheAlgorithmHasNone() {
+		FailureAnalysis analysis = analyze(AT + "algorithm=sliding-window-log", AT + "limits.all.by=",
+				AT + "limits.all.quota=5/s burst 10");
+		assertThat(analysis.getDescription()).contains("sliding-window-log has no burst").contains("limit 'all'");
+	}
+
+	@Test
+	void tierThatChangesAnUnknownLimit() {
+		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=5/s",
+				AT + "tiers.pro.limits.al=10/s");
+		assertThat(analysis.getDescription()).contains("tier 'pro'").contains("'al'").contains("all");
+	}
+
+	@Test
+	void costThatFitsUnderNoTier() {
+		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=5/s",
+				AT + "tiers.pro.limits.all=10/s", AT + "costs[/export/**]=11");
+		assertThat(analysis.getDescription()).contains("/export/**").contains("11").contains("10");
+		assertThat(analysis.getAction()).contains("ratelimit.policies.orders.costs");
+	}
+
+	@Test
+	void costThatFitsUnderSomeTierIsMeant() {
+		this.context
+			.withPropertyValues(AT + "limits.all.by=", AT + "limits.all.quota=5/s", AT + "tiers.pro.limits.all=10/s",
+					AT + "costs[/export/**]=10")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void rangeThatIsNone() {
+		FailureAnalysis analysis = analyze("ratelimit.deny[0].ip=10.0.0.1/8");
+		assertThat(analysis.getDescription()).contains("did you mean 10.0.0.0/8");
+		assertThat(analysis.getAction()).contains("'ratelimit.deny[0]'");
+	}
+
+	@Test
+	void badPrefix() {
+		assertThat(analyze("ratelimit.key-prefix=Not Good").getAction()).contains("'ratelimit.key-prefix'");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "server.forward-headers-strategy=framework", "server.forward-headers-strategy=native",
+			"spring.main.cloud-platform=kubernetes" })
+	void serverThatRewritesTheRemoteAddress(String property) {
+		FailureAnalysis analysis = analyze(property);
+		assertThat(analysis.getDescription()).contains("takes the remote address from forwarded headers");
+		assertThat(analysis.getAction()).contains("ratelimit.identity.trusted-hops")
+			.contains("ratelimit.identity.trust-forwarded");
+	}
+
+	@Test
+	void platformIsFoundByItsEnvironment() {
+		this.context
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.replace("systemEnvironment",
+						new SystemEnvironmentPropertySource("systemEnvironment",
+								Map.of("KUBERNETES_SERVICE_HOST", "10.0.0.1", "KUBERNETES_SERVICE_PORT", "443"))))
+			.run((context) -> assertThat(context).hasFailed()
+				.getFailure()
+				.hasStackTraceContaining("runs on KUBERNETES"));
+	}
+
+	@Test
+	void rewrittenAddressCanBeTrusted() {
+		this.context
+			.withPropertyValues("server.forward-headers-strategy=framework", "ratelimit.identity.trust-forwarded=true")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	private FailureAnalysis analyze(String... properties) {
+		FailureAnalysis[] analysis = new FailureAnalysis[1];
+		this.context.withPropertyValues(properties).run((context) -> {
+			assertThat(context).hasFailed();
+			analysis[0] = new InvalidPolicyFailureAnalyzer().analyze(context.getStartupFailure());
+		});
+		assertThat(analysis[0]).isNotNull();
+		return analysis[0];
+	}
+
+}

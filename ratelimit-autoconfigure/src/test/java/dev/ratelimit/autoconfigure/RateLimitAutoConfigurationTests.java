@@ -1,0 +1,147 @@
+package dev.ratelimit.autoconfigure;
+
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Request;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.reactive.ReactiveRateLimiter;
+import dev.ratelimit.web.DimensionResolver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ExtendWith(OutputCaptureExtension.class)
+class RateLimitAutoConfigurationTests {
+
+	private final ApplicationContextRunner context = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))
+		.withPropertyValues("ratelimit.policies.orders.limits.per-user.by=user",
+				"ratelimit.policies.orders.limits.per-user.quota=2/m");
+
+	@Test
+	void plainLibraryLimitsByPoliciesFromProperties() {
+		this.context.run((context) -> {
+			RateLimiter limiter = context.getBean(RateLimiter.class);
+			Request ann = Request.of("orders").with(Dimension.USER, "ann");
+			assertThat(limiter.check(ann.withCost(2)).toCompletableFuture().join().allowed()).isTrue();
+			Decision refused = limiter.check(ann).toCompletableFuture().join();
+			assertThat(refused.allowed()).isFalse();
+			assertThat(refused.source()).isEqualTo(Decision.Source.MEMORY);
+		});
+	}
+
+	@Test
+	void reactiveLimiterStandsBesideIt() {
+		this.context.run((context) -> assertThat(context.getBean(ReactiveRateLimiter.class)
+			.check(Request.of("orders").with(Dimension.USER, "ann"))
+			.block()
+			.allowed()).isTrue());
+	}
+
+	@Test
+	void worksWithoutReactor() {
+		this.context.withClassLoader(new FilteredClassLoader("reactor", "io.lettuce", "org.springframework.data"))
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(RateLimiter.class));
+	}
+
+	@Test
+	void backsOffForALimiterOfTheUsersOwn() {
+		RateLimiter own = (request) -> CompletableFuture
+			.completedStage(Decision.without(request, 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS));
+		this.context.withBean("own", RateLimiter.class, () -> own)
+			.run((context) -> assertThat(context.getBean(RateLimiter.class)).isSameAs(own));
+	}
+
+	@Test
+	void backsOffForCountersOfTheUsersOwn() {
+		Counters own = new MemoryCounters(10, MemoryCounters::systemMicros);
+		this.context.withBean("own", Counters.class, () -> own)
+			.run((context) -> assertThat(context.getBean(Counters.class)).isSameAs(own));
+	}
+
+	@Test
+	void disabledMeansNoBeanAtAll() {
+		this.context.withPropertyValues("ratelimit.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(RateLimiter.class));
+	}
+
+	@Test
+	void customDimensionIsKnownByTheNameOfItsResolver() {
+		this.context.withBean("account", DimensionResolver.class, () -> (call) -> "a1")
+			.withBean("regionCodeResolver", DimensionResolver.class, () -> (call) -> "eu")
+			.withPropertyValues("ratelimit.policies.orders.limits.per-account.by=account",
+					"ratelimit.policies.orders.limits.per-account.quota=5/s")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void fixedWindowAndCountingByAnUnverifiedKeyAreWarnedAbout(CapturedOutput output) {
+		this.context
+			.withPropertyValues("ratelimit.policies.orders.algorithm=fixed-window",
+					"ratelimit.policies.orders.limits.per-key.by=api-key",
+					"ratelimit.policies.orders.limits.per-key.quota=5/s")
+			.run((context) -> assertThat(output).contains("twice its permits").contains("nothing but api-key"));
+	}
+
+	@Test
+	void settingsWithoutEffectAreNamed(CapturedOutput output) {
+		this.context
+			.withPropertyValues("ratelimit.policies.orders.enforcement=leased",
+					"ratelimit.policies.orders.penalty.after=5", "ratelimit.switch.mode=allow")
+			.run((context) -> assertThat(output).contains("ratelimit.policies.orders.enforcement")
+				.contains("ratelimit.policies.orders.penalty")
+				.contains("ratelimit.switch.mode"));
+	}
+
+	@Test
+	void contractsPolicyBinds() {
+		this.context
+			.withPropertyValues("ratelimit.policies.full.description=Order API", "ratelimit.policies.full.owner=team",
+					"ratelimit.policies.full.algorithm=gcra", "ratelimit.policies.full.mode=shadow",
+					"ratelimit.policies.full.on-failure=local", "ratelimit.policies.full.degraded-floor=20/s",
+					"ratelimit.policies.full.on-missing-identity=skip", "ratelimit.policies.full.timeout=10ms",
+					"ratelimit.policies.full.costs[/orders/export/**]=10",
+					"ratelimit.policies.full.limits.per-user.by[0]=tenant",
+					"ratelimit.policies.full.limits.per-user.by[1]=user",
+					"ratelimit.policies.full.limits.per-user.quota[0]=100/s burst 200",
+					"ratelimit.policies.full.limits.per-user.quota[1]=3000/m", "ratelimit.policies.full.limits.all.by=",
+					"ratelimit.policies.full.limits.all.quota=1000/s",
+					"ratelimit.policies.full.tiers.pro.limits.per-user=500/s",
+					"ratelimit.policies.full.tiers.pro.on-failure=allow",
+					"ratelimit.policies.full.overrides[0].when.tenant=acme",
+					"ratelimit.policies.full.overrides[0].limits.per-user=20000/s")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(Policies.class).get().find("full")).satisfies((policy) -> {
+					assertThat(policy.limits().get(0).quotas()).hasSize(2);
+					assertThat(policy.limits().get(1).by()).isEmpty();
+					assertThat(policy.settings().shadow()).isTrue();
+					assertThat(policy.settings().costs()).containsEntry("/orders/export/**", 10L);
+					assertThat(policy.settings().tiers()).containsOnlyKeys("pro");
+					assertThat(policy.settings().overrides()).hasSize(1);
+				});
+			});
+	}
+
+	@Test
+	void idWithADotIsKept() {
+		this.context
+			.withPropertyValues("ratelimit.policies[orders.v2].limits.all.by=",
+					"ratelimit.policies[orders.v2].limits.all.quota=5/s")
+			.run((context) -> assertThat(context.getBean(Policies.class).get().ids())
+				.isEqualTo(Set.of("orders", "orders.v2")));
+	}
+
+}

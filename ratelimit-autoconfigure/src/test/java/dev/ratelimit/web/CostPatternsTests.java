@@ -1,0 +1,117 @@
+package dev.ratelimit.web;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Policy;
+import dev.ratelimit.PolicyBuilder;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+class CostPatternsTests {
+
+	private static final CostPatterns COSTS = CostPatterns.of(policy().cost("/orders/export/**", 10)
+		.cost("/orders/export/small", 3)
+		.cost("/orders/{id}/report", 5)
+		.cost("/health/**", 0)
+		.cost("/a", 7)
+		.cost("/ü b", 8)
+		.build());
+
+	@Test
+	void withoutAPatternItCostsOne() {
+		assertThat(COSTS.cost("/orders")).isEqualTo(1);
+		assertThat(CostPatterns.of(policy().build()).cost("/orders/export")).isEqualTo(1);
+	}
+
+	@Test
+	void theMostSpecificPatternDecides() {
+		assertThat(COSTS.cost("/orders/export/all")).isEqualTo(10);
+		assertThat(COSTS.cost("/orders/export/small")).isEqualTo(3);
+		assertThat(COSTS.cost("/orders/4711/report")).isEqualTo(5);
+		assertThat(COSTS.cost("/health/live")).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/a", "//a", "/a/", "///a//", "/%61", "/a;x=1", "/a;", "/;x=1/a;y=2/", "/./a", "/a/.",
+			"/b/../a", "/%2e/a", "/b/%2e%2e/a", "/b/%2E./a", "/b/.%2e/a/", "/../a", "/..;/a", "/b/..;x=1/a", "/%2Fa",
+			"%2fa", "a", "/a%2F", "/a%3Bx=1", "/./%61//", "/b%2F..%2Fa" })
+	void everySpellingOfAPathCostsTheSame(String path) {
+		assertThat(COSTS.cost(path)).isEqualTo(7);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/orders/export%2Fall", "/orders%2fexport/all", "/orders/export/../x",
+			"/orders/export/..%2F..%2Fcheap", "/orders/export/..%2f..%2f..%2fhealth%2flive",
+			"/orders/export/../../health", "/health/../orders/export", "/health%2F..%2Forders/export/all" })
+	void aPathWithTwoReadingsCostsAsMuchAsTheDearest(String path) {
+		assertThat(COSTS.cost(path)).isEqualTo(10);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/A", "/%41", "/a.", "/.a", "/a%20", "/a%00", "/%2561", "/a%", "/%6", "/%zz", "/aa", "",
+			"/", "*", "/..", "/%c0%ae/b", "/a%5c" })
+	void anotherPathIsNotTheSame(String path) {
+		assertThat(COSTS.cost(path)).isEqualTo(1);
+	}
+
+	@Test
+	void patternsAreWrittenDecoded() {
+		assertThat(COSTS.cost("/%C3%BC%20b")).isEqualTo(8);
+		assertThat(COSTS.cost("/ü%20b")).isEqualTo(8);
+	}
+
+	@Test
+	void trailingSlashOfAPatternIsIgnoredToo() {
+		CostPatterns costs = CostPatterns.of(policy().cost("/a/", 7).cost("/", 2).build());
+		assertThat(costs.cost("/a")).isEqualTo(7);
+		assertThat(costs.cost("/a/")).isEqualTo(7);
+		assertThat(costs.cost("/")).isEqualTo(2);
+		assertThat(costs.cost("/x/..")).isEqualTo(2);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/", "/a", "/..", "/%2e%2e", ";", "%", "/;", "%2f" })
+	void hugePathsAreReadInPassing(String part) {
+		String path = "/" + part.repeat((1 << 20) / part.length());
+		assertTimeoutPreemptively(Duration.ofSeconds(10), () -> COSTS.cost(path));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "'/orders/{id', 'not a path pattern'", "'/orders/{id}/{id}', 'not a path pattern'",
+			"'/**/x/{*rest}/y', 'not a path pattern'", "'ordersexport', 'in brackets'", "'', 'in brackets'" })
+	void whatIsNoPatternIsRefusedWithAFix(String pattern, String fix) {
+		Policy policy = policy().cost(pattern, 2).build();
+		assertThatIllegalArgumentException().isThrownBy(() -> RequestResolver.validate(policy))
+			.withMessageContaining("policy 'orders', cost of '" + pattern + "'")
+			.withMessageContaining(fix)
+			.withMessageContaining("for example");
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { -1, 90_000_001 })
+	void whatIsNoCostIsRefused(long cost) {
+		Policy policy = policy().cost("/orders", cost).build();
+		assertThatIllegalArgumentException().isThrownBy(() -> RequestResolver.validate(policy))
+			.withMessageContaining("policy 'orders', cost of '/orders'")
+			.withMessageContaining("0 to 90000000");
+	}
+
+	@Test
+	void validPoliciesPass() {
+		RequestResolver.validate(policy().cost("/orders/{id:[0-9]+}/*", 2).cost("/{*all}", 0).build());
+	}
+
+	private static PolicyBuilder policy() {
+		return Policy.builder("orders").limit("per-user", List.of(Dimension.USER), "100/s");
+	}
+
+}

@@ -1,0 +1,69 @@
+package dev.ratelimit.benchmarks;
+
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntFunction;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends a number of asynchronous calls as fast as they are answered, with a bounded
+ * number in flight, and shows how far it has come.
+ */
+final class Load {
+
+	private static final int IN_FLIGHT = 4_096;
+
+	private final String name;
+
+	private final int numbers;
+
+	private final int rounds;
+
+	private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+	/**
+	 * Creates a load.
+	 * @param name shown with the progress
+	 * @param numbers each round goes over 0 to this, exclusively
+	 * @param rounds how often
+	 */
+	Load(String name, int numbers, int rounds) {
+		this.name = name;
+		this.numbers = numbers;
+		this.rounds = rounds;
+	}
+
+	/**
+	 * Makes all calls and returns when they were answered; the first failure is thrown.
+	 */
+	void run(IntFunction<CompletionStage<?>> call) {
+		Semaphore room = new Semaphore(IN_FLIGHT);
+		for (int round = 0; round < this.rounds; round++) {
+			for (int number = 0; number < this.numbers; number++) {
+				room.acquireUninterruptibly();
+				call.apply(number).whenComplete((answer, problem) -> {
+					if (problem != null) {
+						this.failure.compareAndSet(null, problem);
+					}
+					room.release();
+				});
+				show((long) round * this.numbers + number + 1);
+			}
+		}
+		room.acquireUninterruptibly(IN_FLIGHT);
+		Throwable problem = this.failure.get();
+		if (problem != null) {
+			throw new IllegalStateException(this.name + ": a call failed", problem);
+		}
+	}
+
+	private void show(long done) {
+		long all = (long) this.numbers * this.rounds;
+		if (this.numbers > 1 && (done % 100_000 == 0 || done == all)) {
+			System.err.printf("\r%-44s %3d %%%s", this.name, 100 * done / all, (done == all) ? "\n" : "");
+		}
+	}
+
+}
