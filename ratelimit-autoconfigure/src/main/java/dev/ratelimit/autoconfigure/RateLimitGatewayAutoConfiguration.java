@@ -55,7 +55,7 @@ public class RateLimitGatewayAutoConfiguration {
 	@Bean
 	SmartInitializingSingleton rateLimitRoutePolicyCheck(GatewayProperties properties, Policies policies) {
 		return () -> RoutePolicyCheck.check(properties, policies.get(),
-				(where, id) -> UnknownPolicy.failure(where, id, policies.get().ids()));
+				(where, id) -> UnknownPolicy.failure("The RateLimit filter of " + where, id, policies.get().ids()));
 	}
 
 }

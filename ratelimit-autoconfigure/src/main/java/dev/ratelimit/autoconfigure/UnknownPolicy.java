@@ -13,8 +13,7 @@ final class UnknownPolicy {
 
 	static InvalidPolicyException failure(String where, String id, Set<String> ids) {
 		String nearest = ids.stream().min(Comparator.comparingInt((known) -> distance(id, known))).orElse(null);
-		return new InvalidPolicyException(
-				"The RateLimit filter of " + where + " names policy '" + id + "', which does not exist.",
+		return new InvalidPolicyException(where + " names policy '" + id + "', which does not exist.",
 				((nearest != null) ? "Did you mean '" + nearest + "'? " : "")
 						+ "Use a policy under 'ratelimit.policies', or add 'ratelimit.policies." + id + "'.");
 	}

@@ -19,6 +19,7 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.reactive.ReactiveRateLimiter;
 
 /**
  * Stands in for the gateway's own Redis limiter: the same arguments and headers, under
@@ -67,7 +68,7 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 			.with(Dimension.ROUTE, routeId)
 			.with(KEY, id)
 			.withCost(config.requestedTokens);
-		return Mono.fromCompletionStage(() -> limiter.check(request)).map((decision) -> response(config, decision));
+		return ReactiveRateLimiter.of(limiter).check(request).map((decision) -> response(config, decision));
 	}
 
 	private RateLimiter limiter(Quota quota) {

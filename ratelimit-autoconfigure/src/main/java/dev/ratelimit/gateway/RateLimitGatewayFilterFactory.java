@@ -17,6 +17,7 @@ import reactor.core.publisher.Mono;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.reactive.ReactiveRateLimiter;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
@@ -60,7 +61,7 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 			@Override
 			public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
 				return ExchangeWebCall.of(exchange, config.getRouteId())
-					.flatMap((call) -> Mono.fromCompletionStage(check(call, config, policy)))
+					.flatMap((call) -> ReactiveRateLimiter.decided(check(call, config, policy)))
 					.flatMap((decision) -> RouteDecisions.of(exchange, RateLimitGatewayFilterFactory.this.answers)
 						.proceed(decision, chain));
 			}

@@ -179,7 +179,7 @@ public final class RequestResolver {
 			put(facts, dimension, custom(dimension, resolver, call, policy));
 		});
 		boolean claimed = caller.apiKey() != null && !caller.apiKeyVerified();
-		long permits = (cost != null) ? cost : (plan != null) ? plan.costs().cost(call.rawPath()) : 1;
+		long permits = (cost != null) ? cost : (plan != null) ? plan.cost(call.rawPath()) : 1;
 		return new Request(policy, facts, claimed ? Set.of(Dimension.API_KEY) : Set.of(), caller.tier(), permits,
 				permits);
 	}

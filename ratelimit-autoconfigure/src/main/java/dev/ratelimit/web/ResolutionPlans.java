@@ -56,9 +56,13 @@ final class ResolutionPlans {
 	 *
 	 * @param policy whose plan it is
 	 * @param custom dimensions that only a resolver knows
-	 * @param costs what paths cost
+	 * @param costs what paths cost, {@code null} if all cost one
 	 */
-	record Plan(Policy policy, List<Dimension> custom, CostPatterns costs) {
+	record Plan(Policy policy, List<Dimension> custom, @Nullable CostPatterns costs) {
+
+		long cost(String rawPath) {
+			return (this.costs != null) ? this.costs.cost(rawPath) : 1;
+		}
 
 		static Plan of(Policy policy, Set<Dimension> listed) {
 			Stream<Dimension> counted = policy.limits().stream().flatMap((limit) -> limit.by().stream());
@@ -71,7 +75,9 @@ final class ResolutionPlans {
 				.distinct()
 				.filter((dimension) -> !BUILT_IN.contains(dimension))
 				.toList();
-			return new Plan(policy, custom, CostPatterns.of(policy));
+			// Without costs nothing of Spring's path patterns is needed, nor need it be
+			// there.
+			return new Plan(policy, custom, policy.settings().costs().isEmpty() ? null : CostPatterns.of(policy));
 		}
 
 	}

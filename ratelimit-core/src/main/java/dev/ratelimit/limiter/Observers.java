@@ -26,6 +26,8 @@ final class Observers {
 
 	private final AtomicReference<Decision.@Nullable Reason> degraded = new AtomicReference<>();
 
+	private final AtomicBoolean unresolved = new AtomicBoolean();
+
 	private final AtomicBoolean listenerFailing = new AtomicBoolean();
 
 	Observers(List<DecisionListener> listeners) {
@@ -52,8 +54,7 @@ final class Observers {
 	 * @return why
 	 */
 	Decision.Reason degraded(Throwable failure) {
-		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-				: failure;
+		Throwable cause = cause(failure);
 		Decision.Reason reason = reason(cause);
 		if (this.degraded.getAndSet(reason) != reason) {
 			String what = "Checks cannot be decided ({}: {}); policies now use their failure mode";
@@ -67,10 +68,26 @@ final class Observers {
 		return reason;
 	}
 
+	/**
+	 * A request could not be resolved: its own fault or an extension's, not the
+	 * counters'. Logged once, as a caller may be able to bring it about.
+	 */
+	void unresolved(Throwable failure) {
+		if (this.unresolved.compareAndSet(false, true)) {
+			logger.warn(
+					"A request could not be resolved ({}); its policy's failure mode answers, and so for all like it",
+					cause(failure).getMessage());
+		}
+	}
+
 	void recovered() {
 		if (this.degraded.get() != null && this.degraded.getAndSet(null) != null) {
 			logger.info("Checks are decided again; policies are enforced");
 		}
+	}
+
+	private static Throwable cause(Throwable failure) {
+		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
 	private static Decision.Reason reason(Throwable failure) {

@@ -77,7 +77,9 @@ public final class PolicyRateLimiter implements RateLimiter {
 	public CompletionStage<Decision> degrade(Request request, Throwable failure) {
 		long start = System.nanoTime();
 		Match match = this.policies.get().match(request);
-		CompletionStage<Decision> decision = (match != null) ? shadowed(match, answer(match, request, failure))
+		this.observers.unresolved(failure);
+		CompletionStage<Decision> decision = (match != null)
+				? shadowed(match, this.degradation.decide(match, request, Decision.Reason.INTERNAL))
 				: unknownPolicy(request);
 		return decision.thenApply((decided) -> this.observers.observe(request, decided, start));
 	}

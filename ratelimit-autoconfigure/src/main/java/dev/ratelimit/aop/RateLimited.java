@@ -1,0 +1,55 @@
+package dev.ratelimit.aop;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Every call of the method is checked against a policy first; one that is refused ends in
+ * a {@link RateLimitExceededException}, which controllers answer with 429.
+ * <p>
+ * On a class it holds for all public methods; one on a method takes its place. Calls that
+ * a bean makes to itself do not pass the proxy and are not checked.
+ * <p>
+ * A method that returns a {@code Mono}, a {@code Flux} or the like is checked whenever it
+ * is subscribed to, one that returns a {@code CompletionStage} goes on once the decision
+ * is there, perhaps on another thread, and any other waits for it. On WebFlux only
+ * reactive methods can know the caller.
+ */
+@Target({ ElementType.TYPE, ElementType.METHOD })
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Documented
+public @interface RateLimited {
+
+	/**
+	 * Id of the policy.
+	 */
+	@AliasFor("policy")
+	String value() default "";
+
+	/**
+	 * Id of the policy.
+	 */
+	@AliasFor("value")
+	String policy() default "";
+
+	/**
+	 * How many permits a call takes: a number, or a SpEL expression on the method's
+	 * arguments such as {@code #size} or {@code #p0}. Nothing else is visible to it. By
+	 * default the policy's {@code costs} decide. A result below 0 counts as 1.
+	 */
+	String cost() default "";
+
+	/**
+	 * The value of the dimension {@code key}: a SpEL expression on the method's
+	 * arguments, such as {@code #accountId}.
+	 */
+	String key() default "";
+
+}

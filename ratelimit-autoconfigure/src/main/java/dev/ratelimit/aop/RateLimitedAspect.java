@@ -1,0 +1,145 @@
+package dev.ratelimit.aop;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.util.ClassUtils;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Request;
+import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.RequestResolver;
+
+/**
+ * Checks calls of methods with {@link RateLimited}: resolve the request, ask the limiter,
+ * then go on or refuse.
+ */
+public final class RateLimitedAspect implements MethodInterceptor {
+
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitedAspect.class);
+
+	private final RateLimitedMethods methods;
+
+	private final MethodCheck check;
+
+	private final CurrentCall.Source currentCall;
+
+	private final Executor executor;
+
+	/**
+	 * Creates the aspect.
+	 * @param methods the same as the advisor's
+	 * @param resolver finds out who calls
+	 * @param limiter decides
+	 * @param answers says what a decision looks like in HTTP
+	 * @param currentCall finds the call of a thread
+	 * @param executor runs methods that return a {@link CompletionStage}, if the decision
+	 * was not there at once: they must not occupy the threads that decisions come from
+	 */
+	public RateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter,
+			HttpAnswers answers, CurrentCall.Source currentCall, Executor executor) {
+		this.methods = methods;
+		this.check = new MethodCheck(resolver, limiter, answers);
+		this.currentCall = currentCall;
+		this.executor = (task) -> {
+			try {
+				executor.execute(task);
+			}
+			catch (RejectedExecutionException ex) {
+				// A full executor must not fail a call that was let pass.
+				task.run();
+			}
+		};
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Object target = invocation.getThis();
+		Class<?> type = (target != null) ? ClassUtils.getUserClass(target) : invocation.getMethod().getDeclaringClass();
+		RateLimitedMethod method = this.methods.find(invocation.getMethod(), type);
+		if (method == null) {
+			return invocation.proceed();
+		}
+		CurrentCall call = this.currentCall.find();
+		return switch (method.returns()) {
+			case VALUE -> value(method, invocation, call);
+			case STAGE -> stage(method, invocation, call);
+			case PUBLISHER -> publisher(method, invocation, call);
+		};
+	}
+
+	private @Nullable Object value(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call)
+			throws Throwable {
+		this.check.obey(mustNotBlock() ? failed(method, call) : await(method, invocation, call), call);
+		return invocation.proceed();
+	}
+
+	private Object stage(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call) {
+		CompletableFuture<Decision> decision = decide(method, invocation, call);
+		if (decision.isDone()) {
+			return stage(decision.join(), invocation, call);
+		}
+		MethodInvocation later = copy(invocation);
+		return decision.thenComposeAsync((decided) -> stage(decided, later, call), this.executor);
+	}
+
+	private CompletableFuture<?> stage(Decision decision, MethodInvocation invocation, @Nullable CurrentCall call) {
+		try {
+			this.check.obey(decision, call);
+			CompletionStage<?> stage = (CompletionStage<?>) invocation.proceed();
+			return (stage != null) ? stage.toCompletableFuture() : CompletableFuture.completedFuture(null);
+		}
+		catch (Throwable ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	private Object publisher(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call) {
+		ReactiveMethod reactive = new ReactiveMethod(this.check, method, copy(invocation), call);
+		// A servlet sends the head of a stream before it subscribes: too late for a 429.
+		boolean first = call != null && method.isHandler() && reactive.isStream() && !mustNotBlock();
+		return first ? reactive.decided(await(method, invocation, call)) : reactive.decidedOnSubscription();
+	}
+
+	/** The limiter has a deadline, so this ends. */
+	private Decision await(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call) {
+		return decide(method, invocation, call).join();
+	}
+
+	private CompletableFuture<Decision> decide(RateLimitedMethod method, MethodInvocation invocation,
+			@Nullable CurrentCall call) {
+		if (call == null && method.isHandler() && method.warnsFirst()) {
+			logger.warn("Who calls {} cannot be known: on WebFlux the caller is found through Reactor's context only,"
+					+ " let it return a Mono or a Flux", method.name());
+		}
+		return this.check.decide(method, invocation.getArguments(), call);
+	}
+
+	private Decision failed(RateLimitedMethod method, @Nullable CurrentCall call) {
+		return this.check
+			.fail(method, call,
+					new CallNotCheckedException(
+							method.name() + " would have to wait for the decision on a thread that must not block,"
+									+ " let it return a Mono, a Flux or a CompletionStage"))
+			.getNow(MethodCheck.passed(Request.of(method.policy())));
+	}
+
+	private static boolean mustNotBlock() {
+		return ReturnKind.REACTOR && ReactiveMethod.mustNotBlock();
+	}
+
+	/** An invocation can be used once, and only by the thread that it was made for. */
+	static MethodInvocation copy(MethodInvocation invocation) {
+		return (invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : invocation;
+	}
+
+}

@@ -1,0 +1,66 @@
+package dev.ratelimit.aop;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
+
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.ModelAndView;
+
+import dev.ratelimit.web.HttpAnswer;
+import dev.ratelimit.web.HttpAnswers;
+
+/**
+ * Answers refusals on the servlet stack, before an application's handler for all
+ * exceptions makes a 500 of them.
+ */
+public final class RateLimitedExceptionResolver implements HandlerExceptionResolver, Ordered {
+
+	private final HttpAnswers answers;
+
+	private final Supplier<@Nullable String> traceId;
+
+	public RateLimitedExceptionResolver(HttpAnswers answers, Supplier<@Nullable String> traceId) {
+		this.answers = answers;
+		this.traceId = traceId;
+	}
+
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
+			@Nullable Object handler, Exception ex) {
+		RateLimitExceededException refusal = RateLimitExceededException.in(ex);
+		if (refusal == null || response.isCommitted()) {
+			return null;
+		}
+		try {
+			write(this.answers.answer(refusal.decision(), this.traceId.get()), response);
+		}
+		catch (IOException gone) {
+			// Nobody is left to be told.
+		}
+		return new ModelAndView();
+	}
+
+	private static void write(HttpAnswer answer, HttpServletResponse response) throws IOException {
+		response.resetBuffer();
+		response.setStatus(answer.status());
+		answer.headers().forEach(response::setHeader);
+		if (answer.body() != null) {
+			byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+			response.setContentType(HttpAnswer.PROBLEM_JSON);
+			response.setContentLength(body.length);
+			response.getOutputStream().write(body);
+			response.flushBuffer();
+		}
+	}
+
+}

@@ -1,0 +1,108 @@
+package dev.ratelimit.aop;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.util.ClassUtils;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.util.context.ContextView;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.reactive.ReactiveRateLimiter;
+
+/**
+ * One call of a method that returns a publisher. Loaded only where there is Reactor.
+ */
+final class ReactiveMethod {
+
+	private static final boolean WEB = ClassUtils.isPresent("org.springframework.web.server.ServerWebExchange",
+			ReactiveMethod.class.getClassLoader());
+
+	private final MethodCheck check;
+
+	private final RateLimitedMethod method;
+
+	private final MethodInvocation invocation;
+
+	private final @Nullable CurrentCall threadCall;
+
+	private final ReactiveAdapter adapter;
+
+	ReactiveMethod(MethodCheck check, RateLimitedMethod method, MethodInvocation invocation,
+			@Nullable CurrentCall threadCall) {
+		this.check = check;
+		this.method = method;
+		this.invocation = invocation;
+		this.threadCall = threadCall;
+		this.adapter = Objects
+			.requireNonNull(ReactiveAdapterRegistry.getSharedInstance().getAdapter(method.returnType()));
+	}
+
+	static boolean mustNotBlock() {
+		return Schedulers.isInNonBlockingThread();
+	}
+
+	boolean isStream() {
+		return this.adapter.isMultiValue();
+	}
+
+	/**
+	 * The method's publisher, decided by now.
+	 * @throws RateLimitExceededException if it was refused
+	 */
+	Object decided(Decision decision) {
+		this.check.obey(decision, this.threadCall);
+		return this.adapter.fromPublisher(proceed());
+	}
+
+	/**
+	 * A publisher that is decided each time somebody subscribes to it. The method is only
+	 * called if the subscriber is still there and the decision lets it.
+	 */
+	Object decidedOnSubscription() {
+		return this.adapter.fromPublisher(isStream()
+				? Flux.deferContextual((context) -> admitted(context).flatMapMany((admitted) -> proceed()))
+				: Mono.deferContextual((context) -> admitted(context).flatMap((admitted) -> Mono.from(proceed()))));
+	}
+
+	private Mono<Decision> admitted(ContextView context) {
+		Mono<CurrentCall> exchange = WEB ? ExchangeCurrentCall.find(context) : null;
+		if (exchange == null) {
+			return admitted(this.threadCall);
+		}
+		return exchange.materialize().flatMap((call) -> {
+			Throwable failure = call.getThrowable();
+			return (failure != null)
+					? mono(this.check.fail(this.method, null,
+							new CallNotCheckedException(
+									"the caller could not be identified: " + failure.getClass().getSimpleName())),
+							null)
+					: admitted(call.get());
+		});
+	}
+
+	private Mono<Decision> admitted(@Nullable CurrentCall call) {
+		return mono(this.check.decide(this.method, this.invocation.getArguments(), call), call);
+	}
+
+	private Mono<Decision> mono(CompletableFuture<Decision> decision, @Nullable CurrentCall call) {
+		return ReactiveRateLimiter.decided(decision).doOnNext((decided) -> this.check.obey(decided, call));
+	}
+
+	private Publisher<?> proceed() {
+		try {
+			return this.adapter.toPublisher(RateLimitedAspect.copy(this.invocation).proceed());
+		}
+		catch (Throwable ex) {
+			return Flux.error(ex);
+		}
+	}
+
+}

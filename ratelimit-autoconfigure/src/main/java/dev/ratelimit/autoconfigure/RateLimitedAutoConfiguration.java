@@ -1,0 +1,124 @@
+package dev.ratelimit.autoconfigure;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.task.TaskExecutor;
+
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.aop.CurrentCall;
+import dev.ratelimit.aop.ExchangeContextWebFilter;
+import dev.ratelimit.aop.RateLimitedAdvisor;
+import dev.ratelimit.aop.RateLimitedAspect;
+import dev.ratelimit.aop.RateLimitedExceptionResolver;
+import dev.ratelimit.aop.RateLimitedMethods;
+import dev.ratelimit.aop.RateLimitedProxyRegistrar;
+import dev.ratelimit.aop.RateLimitedWebExceptionHandler;
+import dev.ratelimit.aop.ServletCurrentCall;
+import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.RequestResolver;
+
+/**
+ * The annotation on beans, and the answers to refusals on both stacks.
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class)
+@ConditionalOnClass(Advisor.class)
+@ConditionalOnBean({ RateLimiter.class, RequestResolver.class, HttpAnswers.class })
+@Import(RateLimitedProxyRegistrar.class)
+public class RateLimitedAutoConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedMethods rateLimitedMethods() {
+		return new RateLimitedMethods();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedAdvisor rateLimitedAdvisor(RateLimitedMethods methods, ObjectProvider<RateLimitedAspect> aspect) {
+		return new RateLimitedAdvisor(methods, aspect::getObject);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter,
+			HttpAnswers answers, ObjectProvider<CurrentCall.Source> currentCall,
+			@Qualifier("applicationTaskExecutor") ObjectProvider<TaskExecutor> executor) {
+		Executor fallback = ForkJoinPool.commonPool();
+		TaskExecutor application = executor.getIfAvailable();
+		return new RateLimitedAspect(methods, resolver, limiter, answers,
+				currentCall.getIfAvailable(() -> CurrentCall.Source.NONE),
+				(application != null) ? application : fallback);
+	}
+
+	@Bean
+	SmartInitializingSingleton rateLimitedPolicyCheck(RateLimitedMethods methods, Policies policies) {
+		return () -> methods.known()
+			.stream()
+			.filter((method) -> policies.get().find(method.policy()) == null)
+			.findFirst()
+			.ifPresent((method) -> {
+				throw UnknownPolicy.failure("@RateLimited on " + method.name(), method.policy(), policies.get().ids());
+			});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnWebApplication(type = Type.SERVLET)
+	static class ServletConfiguration {
+
+		@Bean
+		CurrentCall.Source rateLimitedCurrentCall() {
+			return ServletCurrentCall::find;
+		}
+
+		@Configuration(proxyBeanMethods = false)
+		@ConditionalOnClass(name = "org.springframework.web.servlet.HandlerExceptionResolver")
+		static class MvcConfiguration {
+
+			@Bean
+			@ConditionalOnMissingBean
+			RateLimitedExceptionResolver rateLimitedExceptionResolver(HttpAnswers answers) {
+				Supplier<@Nullable String> traceId = () -> null;
+				return new RateLimitedExceptionResolver(answers, traceId);
+			}
+
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnWebApplication(type = Type.REACTIVE)
+	static class ReactiveConfiguration {
+
+		@Bean
+		ExchangeContextWebFilter rateLimitedExchangeContextFilter() {
+			return new ExchangeContextWebFilter();
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		RateLimitedWebExceptionHandler rateLimitedWebExceptionHandler(HttpAnswers answers) {
+			Supplier<@Nullable String> traceId = () -> null;
+			return new RateLimitedWebExceptionHandler(answers, traceId);
+		}
+
+	}
+
+}

@@ -1,0 +1,78 @@
+package dev.ratelimit.aop;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ForkJoinPool;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.web.HeaderOptions;
+import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.IdentityOptions;
+import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.policy.PolicySet;
+
+/**
+ * What every application with the annotation has, on counters that stand still.
+ */
+@Configuration(proxyBeanMethods = false)
+@Import(RateLimitedProxyRegistrar.class)
+class AopConfiguration {
+
+	static final PolicySet POLICIES = PolicySet.of(
+			Policy.of("orders", Algorithm.GCRA, Limit.of("all", List.of(), "3/m")),
+			Policy.of("wide", Algorithm.GCRA, Limit.of("all", List.of(), "100/m")),
+			Policy.of("accounts", Algorithm.GCRA, Limit.of("per-key", List.of(new Dimension("key")), "3/m")),
+			Policy.of("routes", Algorithm.GCRA, Limit.of("per-route", List.of(Dimension.ROUTE), "3/m")),
+			Policy.of("users", Algorithm.GCRA, Limit.of("per-user", List.of(Dimension.USER), "3/m")),
+			Policy.builder("closed")
+				.limit("all", List.of(), "3/m")
+				.cost("/export/**", 2)
+				.onFailure(FailureMode.DENY)
+				.build());
+
+	@Bean
+	RecordedLimiter limiter() {
+		return new RecordedLimiter(POLICIES);
+	}
+
+	@Bean
+	RequestResolver requestResolver() {
+		return new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, () -> POLICIES);
+	}
+
+	@Bean
+	HttpAnswers httpAnswers() {
+		return new HttpAnswers(HeaderOptions.DEFAULTS, () -> 1_700_000_000_000L, (bound) -> 0, List.of());
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedMethods rateLimitedMethods() {
+		return new RateLimitedMethods();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedAdvisor rateLimitedAdvisor(RateLimitedMethods methods, ObjectProvider<RateLimitedAspect> aspect) {
+		return new RateLimitedAdvisor(methods, aspect::getObject);
+	}
+
+	@Bean
+	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RecordedLimiter limiter,
+			HttpAnswers answers) {
+		return new RateLimitedAspect(methods, resolver, limiter, answers, ServletCurrentCall::find,
+				ForkJoinPool.commonPool());
+	}
+
+}
