@@ -1,0 +1,132 @@
+package dev.ratelimit.autoconfigure;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Request;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.testing.RedisCluster;
+import dev.ratelimit.testing.RedisSentinels;
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Where counters are kept, with real servers behind the ordinary
+ * {@code spring.data.redis} properties.
+ */
+@ExtendWith({ RedisServers.class, OutputCaptureExtension.class })
+class RedisBackendIntegrationTests {
+
+	private static final Request ANN = Request.of("orders").with(Dimension.USER, "ann");
+
+	private final ApplicationContextRunner context = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(RedisAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
+				RateLimitAutoConfiguration.class))
+		.withPropertyValues("ratelimit.redis.timeout=2s", "ratelimit.policies.orders.limits.per-user.by=user",
+				"ratelimit.policies.orders.limits.per-user.quota=2/d");
+
+	@Test
+	void nothingThatSaysWhereRedisIsMeansMemory() {
+		this.context.run((context) -> assertSource(context, Decision.Source.MEMORY));
+	}
+
+	@Test
+	void hostMeansRedisAndTwoInstancesShareTheirCounters(RedisServer redis) {
+		ApplicationContextRunner distributed = this.context.withPropertyValues("spring.data.redis.host=" + redis.host(),
+				"spring.data.redis.port=" + redis.port());
+		distributed.run((one) -> distributed.run((other) -> {
+			assertSource(one, Decision.Source.REDIS);
+			assertThat(check(one).allowed()).isTrue();
+			assertThat(check(other).allowed()).isTrue();
+			assertThat(check(one).allowed()).isFalse();
+			assertThat(check(other).allowed()).isFalse();
+		}));
+	}
+
+	@Test
+	void urlMeansRedis(RedisServer redis) {
+		this.context.withPropertyValues("spring.data.redis.url=redis://" + redis.host() + ":" + redis.port())
+			.run((context) -> assertThat(check(context).source()).isEqualTo(Decision.Source.REDIS));
+	}
+
+	@Test
+	void listOfClusterNodesMeansRedis(RedisCluster cluster) {
+		this.context
+			.withPropertyValues("spring.data.redis.cluster.nodes[0]=127.0.0.1:" + cluster.servers().get(0).port(),
+					"spring.data.redis.cluster.nodes[1]=127.0.0.1:" + cluster.servers().get(1).port())
+			.run((context) -> {
+				assertThat(check(context).source()).isEqualTo(Decision.Source.REDIS);
+				assertThat(check(context).allowed()).isTrue();
+				assertThat(check(context).allowed()).isFalse();
+			});
+	}
+
+	@Test
+	void sentinelsMeanTheirPrimary(RedisSentinels sentinels) {
+		this.context
+			.withPropertyValues("spring.data.redis.sentinel.master=" + sentinels.masterId(),
+					"spring.data.redis.sentinel.nodes=127.0.0.1:" + sentinels.sentinels().get(0).port())
+			.run((context) -> {
+				assertThat(check(context).source()).isEqualTo(Decision.Source.REDIS);
+				assertThat(sentinels.primary().cli("DBSIZE")).isEqualTo("1");
+			});
+	}
+
+	@Test
+	void connectionFactoryOfTheApplicationMeansRedis(RedisServer redis) {
+		this.context
+			.withBean("own", RedisConnectionFactory.class,
+					() -> new LettuceConnectionFactory(redis.host(), redis.port()))
+			.run((context) -> assertThat(check(context).source()).isEqualTo(Decision.Source.REDIS));
+	}
+
+	@Test
+	void memoryCanBeForced(RedisServer redis) {
+		this.context
+			.withPropertyValues("ratelimit.backend=memory", "spring.data.redis.host=" + redis.host(),
+					"spring.data.redis.port=" + redis.port())
+			.run((context) -> assertSource(context, Decision.Source.MEMORY));
+	}
+
+	@Test
+	void startsWithoutRedisAndFollowsTheFailureModeUntilItComes(CapturedOutput output) {
+		try (RedisServer redis = RedisServer.start()) {
+			redis.kill();
+			this.context
+				.withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port())
+				.run((context) -> {
+					Decision degraded = check(context);
+					assertThat(degraded.allowed()).isTrue();
+					assertThat(degraded.degraded()).isTrue();
+					assertThat(degraded.reason()).isEqualTo(Decision.Reason.UNAVAILABLE);
+					assertThat(output).contains("Redis cannot be reached");
+					redis.restart();
+					await().until(() -> check(context).source() == Decision.Source.REDIS);
+				});
+		}
+	}
+
+	private static void assertSource(AssertableApplicationContext context, Decision.Source source) {
+		assertThat(context).hasNotFailed();
+		assertThat(context.getBean(Counters.class).source()).isEqualTo(source);
+	}
+
+	private static Decision check(AssertableApplicationContext context) {
+		return context.getBean(RateLimiter.class).check(ANN).toCompletableFuture().join();
+	}
+
+}
