@@ -1,0 +1,77 @@
+package dev.ratelimit.app;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.security.reactive.EndpointRequest;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpMethod;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.web.server.ServerHttpSecurity;
+import org.springframework.security.oauth2.jwt.ReactiveJwtDecoder;
+import org.springframework.security.oauth2.server.resource.web.server.BearerTokenServerAuthenticationEntryPoint;
+import org.springframework.security.web.server.SecurityWebFilterChain;
+
+/**
+ * Who may call what. The gateway lets everybody through, with or without a token, since
+ * its policies decide what an anonymous caller gets; only a token that does not hold is
+ * turned away. The management port is stricter, as it can change limits.
+ */
+@Configuration(proxyBeanMethods = false)
+class GatewaySecurity {
+
+	private static final Logger logger = LoggerFactory.getLogger(GatewaySecurity.class);
+
+	private static final String ADMIN = "RATELIMIT_ADMIN";
+
+	private final boolean tokens;
+
+	GatewaySecurity(ObjectProvider<ReactiveJwtDecoder> decoder) {
+		this.tokens = decoder.getIfAvailable() != null;
+		if (!this.tokens) {
+			logger
+				.warn("No token issuer is configured: every caller is anonymous, and the actuator endpoint 'ratelimit' "
+						+ "lets nobody in. Set spring.security.oauth2.resourceserver.jwt.issuer-uri "
+						+ "(or jwk-set-uri, or public-key-location)");
+		}
+	}
+
+	@Bean
+	@Order(1)
+	SecurityWebFilterChain managementChain(ServerHttpSecurity http) {
+		return stateless(http).securityMatcher(EndpointRequest.toAnyEndpoint())
+			.authorizeExchange((exchanges) -> exchanges.matchers(EndpointRequest.to("health", "prometheus"))
+				.permitAll()
+				.matchers(EndpointRequest.to("ratelimit").withHttpMethod(HttpMethod.GET))
+				.authenticated()
+				.anyExchange()
+				.hasRole(ADMIN))
+			.build();
+	}
+
+	/** Headers are left alone: whether an answer may be cached is its upstream's word. */
+	@Bean
+	@Order(2)
+	SecurityWebFilterChain gatewayChain(ServerHttpSecurity http) {
+		return stateless(http).headers(ServerHttpSecurity.HeaderSpec::disable)
+			.authorizeExchange((exchanges) -> exchanges.anyExchange().permitAll())
+			.build();
+	}
+
+	// No cookie ever authenticates a caller, so there is nothing that CSRF could ride on,
+	// and a path such as /logout belongs to whoever is behind the gateway.
+	private ServerHttpSecurity stateless(ServerHttpSecurity http) {
+		http.csrf(ServerHttpSecurity.CsrfSpec::disable)
+			.logout(ServerHttpSecurity.LogoutSpec::disable)
+			.requestCache(ServerHttpSecurity.RequestCacheSpec::disable)
+			.exceptionHandling(
+					(handling) -> handling.authenticationEntryPoint(new BearerTokenServerAuthenticationEntryPoint()));
+		if (this.tokens) {
+			http.oauth2ResourceServer((server) -> server.jwt(Customizer.withDefaults()));
+		}
+		return http;
+	}
+
+}
