@@ -69,6 +69,20 @@ public record Quota(long permits, Duration window, long burst) {
 	}
 
 	/**
+	 * A share of this quota: at least one permit, and no burst that could not be
+	 * refilled.
+	 */
+	public Quota scaled(double factor) {
+		long permits = scaled(this.permits, factor);
+		long refillable = (long) ((double) MAX_FILL_TIME.toSeconds() / this.window.toSeconds() * permits);
+		return new Quota(permits, this.window, Math.min(refillable, scaled(this.burst, factor)));
+	}
+
+	private static long scaled(long permits, double factor) {
+		return Math.max(1, Math.min(MAX_PERMITS, Math.round(permits * factor)));
+	}
+
+	/**
 	 * The window as it is written in a quota: {@code s}, {@code 10s}, {@code m},
 	 * {@code 15m}, …
 	 */

@@ -28,7 +28,7 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		if (cost < 0 || cost > Quota.MAX_PERMITS) {
 			throw new IllegalArgumentException("cost must be 0 to " + Quota.MAX_PERMITS + " but was " + cost);
 		}
-		if (atLeast > cost || (atLeast < 1 && cost > 0)) {
+		if (atLeast > cost || atLeast < Math.min(1, cost)) {
 			throw new IllegalArgumentException("atLeast must be 1 to the cost of " + cost + " but was " + atLeast);
 		}
 	}
@@ -49,7 +49,9 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		else {
 			all.remove(dimension);
 		}
-		return new Request(this.policy, all, this.unverified, this.tier, this.cost, this.atLeast);
+		Set<Dimension> unverified = new HashSet<>(this.unverified);
+		unverified.remove(dimension);
+		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast);
 	}
 
 	/**

@@ -27,6 +27,9 @@ settle = function(quota, block, now)
   if block[1] < begin then
     quota.previous = block[1] == begin - quota.window and block[2] or 0
     quota.current = 0
+  elseif block[1] > begin then
+    quota.current = math.min(quota.permits, block[2] + block[3])
+    quota.previous = 0
   end
   return block[1] > now
 end

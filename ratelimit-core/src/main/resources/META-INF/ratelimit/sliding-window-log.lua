@@ -11,7 +11,7 @@ local linger = ARGV[1] == '' and 1 or 86400000
 
 -- How many entries that no window covers any more leave with one write, and how many are rewritten by a give-back.
 local PRUNED_AT_ONCE = 100
-local DEEPEST_GIVE_BACK = 200
+local DEEPEST_GIVE_BACK = 400
 
 local function entry(counter, index)
   return unpack_struct('<ddI4', redis.call('LINDEX', counter.key, index))
@@ -145,18 +145,22 @@ local function give_back(counter, permits, since)
     return
   end
   local given = math.min(permits, cost)
+  local rewritten = {}
+  if given < cost then
+    rewritten[1] = pack_struct('<ddI4', time, before, cost - given)
+  end
+  for i = 2, #entries do
+    time, before, cost = unpack_struct('<ddI4', entries[i])
+    rewritten[#rewritten + 1] = pack_struct('<ddI4', time, before - given, cost)
+  end
   local ttl = redis.call('PTTL', counter.key)
   if index == 0 then
     redis.call('DEL', counter.key)
   else
     redis.call('LTRIM', counter.key, 0, index - 1)
   end
-  if given < cost then
-    redis.call('RPUSH', counter.key, pack_struct('<ddI4', time, before, cost - given))
-  end
-  for i = 2, #entries do
-    time, before, cost = unpack_struct('<ddI4', entries[i])
-    redis.call('RPUSH', counter.key, pack_struct('<ddI4', time, before - given, cost))
+  if #rewritten > 0 then
+    redis.call('RPUSH', counter.key, unpack(rewritten))
   end
   if ttl > 0 then
     redis.call('PEXPIRE', counter.key, ttl)

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
+import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -23,7 +24,8 @@ import dev.ratelimit.policy.PolicySet;
  * deprecated it, which is why the warning is off in this one class.
  */
 @SuppressWarnings("removal")
-@org.springframework.boot.actuate.endpoint.web.annotation.RestControllerEndpoint(id = "ratelimit")
+@org.springframework.boot.actuate.endpoint.web.annotation.RestControllerEndpoint(id = "ratelimit",
+		defaultAccess = Access.READ_ONLY)
 public class RateLimitEndpoint {
 
 	private final Supplier<PolicySet> policies;

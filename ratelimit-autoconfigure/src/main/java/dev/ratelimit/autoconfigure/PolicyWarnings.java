@@ -56,6 +56,9 @@ final class PolicyWarnings {
 		if (!properties.policiesStore().snapshotFile().isEmpty()) {
 			unused.add("ratelimit.policies-store.snapshot-file");
 		}
+		if (!properties.identity().hash().salt().isEmpty() || properties.identity().hash().user()) {
+			unused.add("ratelimit.identity.hash");
+		}
 		properties.policies().forEach((id, policy) -> {
 			String at = "ratelimit.policies." + id;
 			if (policy.enforcement() != Enforcement.STRICT || policy.limits()

@@ -8,6 +8,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.counter.Counters;
@@ -44,14 +45,19 @@ class StartupLine implements ApplicationListener<ApplicationReadyEvent> {
 		String what = count + ((count == 1) ? " policy" : " policies")
 				+ (modes.isEmpty() ? "" : " (on failure: " + modes + ")") + ", see " + where();
 		if (this.counters.source() == Decision.Source.MEMORY) {
-			logger.warn(
-					"Rate limits are counted in this process only, each instance for itself: set spring.data.redis.host "
-							+ "to share them; {}",
-					what);
+			logger.warn("Rate limits are counted in this process only, each instance for itself: {} to share them; {}",
+					fix(), what);
 		}
 		else {
 			logger.info("Rate limits are counted in {}; {}", this.counters.source().text(), what);
 		}
+	}
+
+	private static String fix() {
+		boolean redis = ClassUtils.isPresent(
+				"org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
+				StartupLine.class.getClassLoader());
+		return (redis ? "" : "add spring-boot-starter-data-redis and ") + "set spring.data.redis.host";
 	}
 
 	private String where() {

@@ -1,5 +1,10 @@
 package dev.ratelimit.algorithm;
 
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
 import dev.ratelimit.Quota;
 
 /**
@@ -43,6 +48,10 @@ public final class Pace {
 	final int tag;
 
 	public Pace(Quota quota) {
+		this(quota, tag(quota.window().toSeconds()));
+	}
+
+	private Pace(Quota quota, int tag) {
 		this.permits = quota.permits();
 		this.window = quota.window().toSeconds() * 1_000_000;
 		this.burst = quota.burst();
@@ -50,7 +59,24 @@ public final class Pace {
 		this.part = this.window % this.permits;
 		this.full = micros(this.burst);
 		this.fullRest = rest(this.burst);
-		this.tag = tag(quota.window().toSeconds());
+		this.tag = tag;
+	}
+
+	/**
+	 * One pace per quota of a limit, in their order, each with a tag of its own: of two
+	 * windows with one tag the longer takes the next free one.
+	 */
+	public static Pace[] of(List<Quota> quotas) {
+		Pace[] paces = new Pace[quotas.size()];
+		Set<Integer> taken = new HashSet<>();
+		quotas.stream().sorted(Comparator.comparing(Quota::window)).forEach((quota) -> {
+			int tag = tag(quota.window().toSeconds());
+			while (!taken.add(tag)) {
+				tag = (tag < 999) ? tag + 1 : 400;
+			}
+			paces[quotas.indexOf(quota)] = new Pace(quota, tag);
+		});
+		return paces;
 	}
 
 	/**
@@ -120,9 +146,8 @@ public final class Pace {
 
 	/**
 	 * Three digits for a window: 1–99 of seconds, minutes, hours or days have a tag of
-	 * their own, all others share the range from 400. Two windows with one tag on one
-	 * limit would only pass their state on to each other when a policy is changed from
-	 * the one to the other.
+	 * their own, all others share the range from 400. Two windows with one tag only pass
+	 * their state on to each other when a policy is changed from the one to the other.
 	 */
 	static int tag(long seconds) {
 		long[] units = { 1, 60, 3_600, 86_400 };

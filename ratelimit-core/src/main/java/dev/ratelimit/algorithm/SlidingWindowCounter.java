@@ -34,8 +34,12 @@ final class SlidingWindowCounter extends PerQuota {
 			state[at + PREVIOUS] = (state[at + START] == start - pace.window) ? state[at + CURRENT] : 0;
 			state[at + CURRENT] = 0;
 		}
-		// A window that lies ahead means that the clock was set back: what was counted in
-		// it counts now.
+		else if (state[at + START] > start) {
+			// A window that lies ahead means that the clock was set back: what was
+			// counted in it and in the one before counts now.
+			state[at + CURRENT] = Math.min(pace.permits, state[at + CURRENT] + state[at + PREVIOUS]);
+			state[at + PREVIOUS] = 0;
+		}
 		state[at + START] = start;
 	}
 

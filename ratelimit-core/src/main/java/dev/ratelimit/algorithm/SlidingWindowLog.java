@@ -16,7 +16,7 @@ final class SlidingWindowLog implements Formula {
 	 * Entries behind a given-back one are rewritten; one that lies deeper is left to its
 	 * window.
 	 */
-	static final int DEEPEST_GIVE_BACK = 200;
+	static final int DEEPEST_GIVE_BACK = 400;
 
 	private static final int WIDTH = 3;
 

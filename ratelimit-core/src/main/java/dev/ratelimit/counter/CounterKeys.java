@@ -63,6 +63,7 @@ public final class CounterKeys {
 	 */
 	public String key(String policy, Algorithm algorithm, Limit limit, List<String> values) {
 		MessageDigest sha = SHA_256.get();
+		sha.reset();
 		update(sha, policy);
 		update(sha, limit.name());
 		int tenant = -1;

@@ -34,7 +34,7 @@ public final class CounterSpec {
 		this.algorithm = algorithm;
 		this.formula = Formula.of(algorithm);
 		this.limit = limit;
-		this.paces = limit.quotas().stream().map(Pace::new).toArray(Pace[]::new);
+		this.paces = Pace.of(limit.quotas());
 		this.numbers = numbers(this.paces);
 		this.lifetimeMicros = Arrays.stream(this.paces).mapToLong(Pace::lifetimeMicros).max().orElseThrow();
 	}

@@ -1,6 +1,5 @@
 package dev.ratelimit.limiter;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -87,19 +86,9 @@ final class Degradation {
 	 */
 	private Counter share(Counter counter) {
 		Limit limit = counter.spec().limit();
-		List<Quota> quotas = limit.quotas()
-			.stream()
-			.map((quota) -> share(quota.permits(), quota.window(), quota.burst()))
-			.toList();
+		double share = SLACK / this.instances;
+		List<Quota> quotas = limit.quotas().stream().map((quota) -> quota.scaled(share)).toList();
 		return new Counter(new CounterSpec(Algorithm.GCRA, limit.withQuotas(quotas)), counter.key());
-	}
-
-	private Quota share(long permits, Duration window, long burst) {
-		return new Quota(share(permits), window, share(burst));
-	}
-
-	private long share(long permits) {
-		return Math.max(1, Math.min(Quota.MAX_PERMITS, Math.round(permits * SLACK / this.instances)));
 	}
 
 	private Counter counter(Match match, Limit limit, List<String> values) {

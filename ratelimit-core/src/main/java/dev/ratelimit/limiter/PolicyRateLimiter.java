@@ -147,7 +147,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 	private Decision decision(Match match, Request request, Grant grant) {
 		this.observers.recovered();
 		Decision.Outcome outcome = grant.refused() ? Decision.Outcome.REFUSED : Decision.Outcome.ALLOWED;
-		Receipt receipt = (grant.permits() > 0) ? (permits) -> this.counters.giveBack(grant, permits) : Receipt.NOTHING;
+		Receipt receipt = (grant.permits() > 0) ? new GrantReceipt(this.counters, grant) : Receipt.NOTHING;
 		return new Decision(match.policy().id(), match.policy().version(), !grant.refused(), outcome,
 				Decision.Reason.LIMITS, this.counters.source(), false, false, request.cost(), grant.permits(),
 				grant.statuses(), receipt);

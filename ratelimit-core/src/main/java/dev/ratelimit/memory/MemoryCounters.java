@@ -120,6 +120,8 @@ public final class MemoryCounters implements Counters {
 		Cell cell = this.cells.get(counter.key(), (key) -> new Cell(lifetime));
 		if (cell.lifetime < lifetime) {
 			cell.lifetime = lifetime;
+			// Read again: the first read has let it expire with the shorter lifetime.
+			return this.cells.get(counter.key(), (key) -> cell);
 		}
 		return cell;
 	}

@@ -96,6 +96,17 @@ class PolicyRateLimiterTests {
 	}
 
 	@Test
+	void permitIsGivenBackOnceAndNoneThatWasNotTaken() {
+		check(ANN.withCost(1));
+		Decision decision = check(ANN.withCost(2));
+		join(decision.receipt().giveBack(-5));
+		join(decision.receipt().giveBack(1));
+		join(decision.receipt().giveBack(100));
+		join(decision.giveBack());
+		assertThat(peek(ANN)).extracting(LimitStatus::remaining).containsExactly(2L, 4L, 99L, 999L);
+	}
+
+	@Test
 	void resetForgetsEveryLimitOfTheCaller() {
 		check(ANN.withCost(3));
 		this.limiter.reset(ANN).toCompletableFuture().join();

@@ -213,6 +213,18 @@ class RedisCountersIntegrationTests {
 		assertThat(slow).isLessThan(20);
 	}
 
+	@Test
+	void givingBackBehindHundredsOfEntriesIsExact() {
+		Counter counter = counter(Algorithm.SLIDING_WINDOW_LOG, "ann", "10000/d");
+		Grant first = take(7, counter);
+		List<CompletionStage<Grant>> grants = IntStream.range(0, 400)
+			.mapToObj((i) -> this.counters.acquire(List.of(counter), Permits.exactly(1)))
+			.toList();
+		grants.forEach(RedisCountersIntegrationTests::join);
+		join(this.counters.giveBack(first, 7));
+		assertThat(only(take(0, counter)).remaining()).isEqualTo(9_600);
+	}
+
 	static ScriptCall.Entry request(long cost, Counter... counters) {
 		return new ScriptCall.Entry(List.of(counters), Permits.exactly(cost), 0);
 	}
