@@ -8,7 +8,7 @@ parse = function(value)
   local blocks = {}
   for at = 1, #value, 14 do
     local begin, used, tag = unpack_struct('<dI4I2', value, at)
-    if not (begin >= 0 and begin < 9007199254740992) then
+    if not is_time(begin) then
       return nil
     end
     blocks[tag] = { begin, used }
@@ -27,43 +27,24 @@ settle = function(quota, block, now)
   return block[1] > now
 end
 
-encode = function(counter)
-  local value = ''
-  for i = 1, #counter do
-    value = value .. pack_struct('<dI4I2', counter[i].start, counter[i].used, counter[i].tag)
-  end
-  return value
-end
-
-lifetime = function(counter, now)
-  local longest = 0
-  for i = 1, #counter do
-    longest = math.max(longest, counter[i].start + counter[i].window - now)
-  end
-  return longest
-end
-
-local function count(quota)
+count = function(quota)
   return quota.permits - quota.used
 end
 
-local function room(counter, now)
-  return least_of(counter, count, now)
+spend = function(quota, permits)
+  quota.used = quota.used + permits
 end
 
-local function take(counter, permits)
-  for i = 1, #counter do
-    counter[i].used = counter[i].used + permits
+refund = function(quota, permits, since)
+  if since - since % quota.window == quota.start then
+    quota.used = math.max(0, quota.used - permits)
   end
-  counter.changed, counter.value = true, nil
 end
 
-local function give_back(counter, permits, since)
-  for i = 1, #counter do
-    local quota = counter[i]
-    if since - since % quota.window == quota.start then
-      quota.used = math.max(0, quota.used - permits)
-    end
-  end
-  counter.changed, counter.value = true, nil
+encode = function(quota)
+  return pack_struct('<dI4I2', quota.start, quota.used, quota.tag)
+end
+
+left = function(quota, now)
+  return quota.start + quota.window - now
 end

@@ -17,7 +17,7 @@ parse = function(value)
   end
   for at = 1, #value, 14 do
     local time, rest, tag = unpack_struct('<dI4I2', value, at)
-    if not (time >= 0 and time < 9007199254740992) then
+    if not is_time(time) then
       return nil
     end
     blocks[tag] = { time, rest }
@@ -31,8 +31,7 @@ end
 
 settle = function(quota, block, now)
   local time, rest = block[1], block[2]
-  local full_up = quota.full_rest > 0 and quota.full + 1 or quota.full
-  if time - now > 2 * full_up then
+  if time - now > 2 * full_up(quota) then
     quota.time, quota.rest = now + quota.full, quota.full_rest
     return true
   end
@@ -45,27 +44,7 @@ settle = function(quota, block, now)
   return false
 end
 
-encode = function(counter)
-  local first = counter[1]
-  if #counter == 1 and first.rest == 0 then
-    return string.format('%016.0f%03d', first.time, first.tag)
-  end
-  local value = ''
-  for i = 1, #counter do
-    value = value .. pack_struct('<dI4I2', counter[i].time, counter[i].rest, counter[i].tag)
-  end
-  return value
-end
-
-lifetime = function(counter, now)
-  local longest = 0
-  for i = 1, #counter do
-    longest = math.max(longest, counter[i].time - now + 1)
-  end
-  return longest
-end
-
-local function count(quota, now)
+count = function(quota, now)
   local micros, rest = quota.full - (quota.time - now), quota.full_rest - quota.rest
   if rest < 0 then
     return permits_in(quota, micros - 1, rest + quota.permits)
@@ -73,38 +52,37 @@ local function count(quota, now)
   return permits_in(quota, micros, rest)
 end
 
-local function room(counter, now)
-  return least_of(counter, count, now)
+spend = function(quota, permits)
+  local rest = quota.rest + permits * quota.part % quota.permits
+  local time = quota.time + permits * quota.whole + floor(permits * quota.part / quota.permits)
+  if rest >= quota.permits then
+    time, rest = time + 1, rest - quota.permits
+  end
+  quota.time, quota.rest = time, rest
 end
 
-local function take(counter, permits)
-  for i = 1, #counter do
-    local quota = counter[i]
-    local rest = quota.rest + permits * quota.part % quota.permits
-    local time = quota.time + permits * quota.whole + floor(permits * quota.part / quota.permits)
-    if rest >= quota.permits then
-      time, rest = time + 1, rest - quota.permits
-    end
-    quota.time, quota.rest = time, rest
+refund = function(quota, permits, since, now)
+  if now - since > full_up(quota) then
+    return
   end
-  counter.changed, counter.value = true, nil
+  local rest = quota.rest - permits * quota.part % quota.permits
+  local time = quota.time - permits * quota.whole - floor(permits * quota.part / quota.permits)
+  if rest < 0 then
+    time, rest = time - 1, rest + quota.permits
+  end
+  if time < now then
+    time, rest = now, 0
+  end
+  quota.time, quota.rest = time, rest
 end
 
-local function give_back(counter, permits, since, now)
-  for i = 1, #counter do
-    local quota = counter[i]
-    local full_up = quota.full_rest > 0 and quota.full + 1 or quota.full
-    if now - since <= full_up then
-      local rest = quota.rest - permits * quota.part % quota.permits
-      local time = quota.time - permits * quota.whole - floor(permits * quota.part / quota.permits)
-      if rest < 0 then
-        time, rest = time - 1, rest + quota.permits
-      end
-      if time < now then
-        time, rest = now, 0
-      end
-      quota.time, quota.rest = time, rest
-    end
+encode = function(quota, alone)
+  if alone and quota.rest == 0 then
+    return string.format('%016.0f%03d', quota.time, quota.tag)
   end
-  counter.changed, counter.value = true, nil
+  return pack_struct('<dI4I2', quota.time, quota.rest, quota.tag)
+end
+
+left = function(quota, now)
+  return quota.time - now + 1
 end

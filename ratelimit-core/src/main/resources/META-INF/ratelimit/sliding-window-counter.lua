@@ -9,7 +9,7 @@ parse = function(value)
   local blocks = {}
   for at = 1, #value, 18 do
     local begin, current, previous, tag = unpack_struct('<dI4I4I2', value, at)
-    if not (begin >= 0 and begin < 9007199254740992) then
+    if not is_time(begin) then
       return nil
     end
     blocks[tag] = { begin, current, previous }
@@ -34,30 +34,13 @@ settle = function(quota, block, now)
   return block[1] > now
 end
 
-encode = function(counter)
-  local value = ''
-  for i = 1, #counter do
-    local quota = counter[i]
-    value = value .. pack_struct('<dI4I4I2', quota.start, quota.current, quota.previous, quota.tag)
-  end
-  return value
-end
-
-lifetime = function(counter, now)
-  local longest = 0
-  for i = 1, #counter do
-    longest = math.max(longest, counter[i].start + 2 * counter[i].window - now)
-  end
-  return longest
-end
-
--- previous * left / window, rounded up. The product can exceed 2^53: the quotient is estimated and corrected by its exact
+-- previous * remaining / window, rounded up. The product can exceed 2^53: the quotient is estimated and corrected by its exact
 -- remainder, computed in two halves of 21 bits.
-local function share_up(previous, left, window)
-  local share = floor(previous * left / window)
-  local left_low, window_low = left % 2097152, window % 2097152
-  local remainder = (previous * ((left - left_low) / 2097152) - share * ((window - window_low) / 2097152)) * 2097152
-    + (previous * left_low - share * window_low)
+local function share_up(previous, remaining, window)
+  local share = floor(previous * remaining / window)
+  local low, window_low = remaining % 2097152, window % 2097152
+  local remainder = (previous * ((remaining - low) / 2097152) - share * ((window - window_low) / 2097152)) * 2097152
+    + (previous * low - share * window_low)
   while remainder < 0 do
     share, remainder = share - 1, remainder + window
   end
@@ -67,7 +50,7 @@ local function share_up(previous, left, window)
   return share
 end
 
-local function count(quota, now)
+count = function(quota, now)
   local weighted = 0
   if quota.previous > 0 then
     weighted = share_up(quota.previous, quota.start + quota.window - now, quota.window)
@@ -75,26 +58,23 @@ local function count(quota, now)
   return quota.permits - quota.current - weighted
 end
 
-local function room(counter, now)
-  return least_of(counter, count, now)
+spend = function(quota, permits)
+  quota.current = quota.current + permits
 end
 
-local function take(counter, permits)
-  for i = 1, #counter do
-    counter[i].current = counter[i].current + permits
+refund = function(quota, permits, since)
+  local begin = since - since % quota.window
+  if begin == quota.start then
+    quota.current = math.max(0, quota.current - permits)
+  elseif begin == quota.start - quota.window then
+    quota.previous = math.max(0, quota.previous - permits)
   end
-  counter.changed, counter.value = true, nil
 end
 
-local function give_back(counter, permits, since)
-  for i = 1, #counter do
-    local quota = counter[i]
-    local begin = since - since % quota.window
-    if begin == quota.start then
-      quota.current = math.max(0, quota.current - permits)
-    elseif begin == quota.start - quota.window then
-      quota.previous = math.max(0, quota.previous - permits)
-    end
-  end
-  counter.changed, counter.value = true, nil
+encode = function(quota)
+  return pack_struct('<dI4I4I2', quota.start, quota.current, quota.previous, quota.tag)
+end
+
+left = function(quota, now)
+  return quota.start + 2 * quota.window - now
 end

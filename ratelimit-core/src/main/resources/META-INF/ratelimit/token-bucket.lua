@@ -9,7 +9,7 @@ parse = function(value)
   local blocks = {}
   for at = 1, #value, 22 do
     local time, rest, tokens, burst, tag = unpack_struct('<dI4i4I4I2', value, at)
-    if not (time >= 0 and time < 9007199254740992) or burst == 0 then
+    if not is_time(time) or burst == 0 then
       return nil
     end
     blocks[tag] = { time, rest, tokens, burst }
@@ -52,50 +52,28 @@ settle = function(quota, block, now)
   return outruns
 end
 
-encode = function(counter)
-  local value = ''
-  for i = 1, #counter do
-    local quota = counter[i]
-    value = value .. pack_struct('<dI4i4I4I2', quota.time, quota.rest, quota.tokens, quota.burst, quota.tag)
-  end
-  return value
-end
-
-lifetime = function(counter, now)
-  local longest = 0
-  for i = 1, #counter do
-    local quota = counter[i]
-    local missing = quota.burst - quota.tokens
-    longest = math.max(longest, quota.time - now + missing * quota.whole + floor(missing * quota.part / quota.permits) + 2)
-  end
-  return longest
-end
-
-local function count(quota)
+count = function(quota)
   return quota.tokens
 end
 
-local function room(counter, now)
-  return least_of(counter, count, now)
+spend = function(quota, permits)
+  quota.tokens = quota.tokens - permits
 end
 
-local function take(counter, permits)
-  for i = 1, #counter do
-    counter[i].tokens = counter[i].tokens - permits
-  end
-  counter.changed, counter.value = true, nil
-end
-
-local function give_back(counter, permits, since, now)
-  for i = 1, #counter do
-    local quota = counter[i]
-    local full_up = quota.full_rest > 0 and quota.full + 1 or quota.full
-    if now - since <= full_up then
-      quota.tokens = quota.tokens + permits
-      if quota.tokens >= quota.burst then
-        start(quota, now)
-      end
+refund = function(quota, permits, since, now)
+  if now - since <= full_up(quota) then
+    quota.tokens = quota.tokens + permits
+    if quota.tokens >= quota.burst then
+      start(quota, now)
     end
   end
-  counter.changed, counter.value = true, nil
+end
+
+encode = function(quota)
+  return pack_struct('<dI4i4I4I2', quota.time, quota.rest, quota.tokens, quota.burst, quota.tag)
+end
+
+left = function(quota, now)
+  local missing = quota.burst - quota.tokens
+  return quota.time - now + missing * quota.whole + floor(missing * quota.part / quota.permits) + 2
 end
