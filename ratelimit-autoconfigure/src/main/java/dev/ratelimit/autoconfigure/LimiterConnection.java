@@ -12,6 +12,7 @@ import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -61,7 +62,11 @@ final class LimiterConnection implements AutoCloseable {
 		if (cluster != null) {
 			return new LettuceConnectionFactory(cluster, client);
 		}
-		return (sentinel != null) ? new LettuceConnectionFactory(sentinel, client)
+		if (sentinel != null) {
+			return new LettuceConnectionFactory(sentinel, client);
+		}
+		RedisSocketConfiguration socket = application.getSocketConfiguration();
+		return (socket != null) ? new LettuceConnectionFactory(socket, client)
 				: new LettuceConnectionFactory(application.getStandaloneConfiguration(), client);
 	}
 
@@ -71,6 +76,7 @@ final class LimiterConnection implements AutoCloseable {
 			.commandTimeout(COMMAND_TIMEOUT)
 			.clientOptions(options(application.getClientOptions().orElseGet(ClientOptions::create), cluster));
 		application.getClientResources().ifPresent(builder::clientResources);
+		application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
 		if (application.isUseSsl()) {
 			LettuceClientConfiguration.LettuceSslClientConfigurationBuilder ssl = builder.useSsl();
 			ssl.verifyPeer(application.getVerifyMode());

@@ -108,16 +108,14 @@ public final class RedisConnector implements AutoCloseable {
 		boolean warned = false;
 		while (this.closing.getCount() > 0) {
 			try {
-				Connected connected = this.connect.get();
-				RedisCounters.load(connected.commands()).toCompletableFuture().join();
-				publish(connected);
+				publish(loaded(this.connect.get()));
 				return;
 			}
 			catch (RuntimeException ex) {
 				if (!warned) {
 					warned = true;
 					logger.warn("Redis cannot be reached ({}); policies use their failure mode until it can",
-							ex.getMessage());
+							rootCause(ex).getMessage());
 				}
 				this.first.countDown();
 			}
@@ -126,6 +124,27 @@ public final class RedisConnector implements AutoCloseable {
 				return;
 			}
 		}
+	}
+
+	/** A connection that may not load scripts is of no use, and must not stay behind. */
+	private static Connected loaded(Connected connected) {
+		try {
+			RedisCounters.load(connected.commands()).toCompletableFuture().join();
+			return connected;
+		}
+		catch (RuntimeException ex) {
+			connected.connection().closeAsync();
+			throw ex;
+		}
+	}
+
+	/** What Redis itself said, such as that the password is wrong, is at the bottom. */
+	private static Throwable rootCause(Throwable failure) {
+		Throwable cause = failure;
+		while (cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		return cause;
 	}
 
 	private void publish(Connected connected) {
