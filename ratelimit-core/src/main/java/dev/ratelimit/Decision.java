@@ -66,7 +66,13 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	 * The quota that refused, the one with the longest wait if there are several.
 	 */
 	public @Nullable LimitStatus refusedBy() {
-		return this.limits.stream().filter(LimitStatus::refuses).max(LONGEST_WAIT).orElse(null);
+		LimitStatus longest = null;
+		for (LimitStatus status : this.limits) {
+			if (status.refuses() && (longest == null || LONGEST_WAIT.compare(status, longest) > 0)) {
+				longest = status;
+			}
+		}
+		return longest;
 	}
 
 	/**

@@ -86,6 +86,13 @@ final class Observers {
 		}
 	}
 
+	/**
+	 * Why the last check was not decided by the counters, {@code null} if it was.
+	 */
+	Decision.@Nullable Reason degraded() {
+		return this.degraded.get();
+	}
+
 	private static Throwable cause(Throwable failure) {
 		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}

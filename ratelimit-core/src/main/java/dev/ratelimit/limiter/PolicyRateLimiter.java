@@ -103,6 +103,14 @@ public final class PolicyRateLimiter implements RateLimiter {
 		return this.counters.reset(counters(request));
 	}
 
+	/**
+	 * Why the counters did not answer when they were last asked, {@code null} if they
+	 * did: failure modes answer while there is a reason.
+	 */
+	public Decision.@Nullable Reason degraded() {
+		return this.observers.degraded();
+	}
+
 	private CompletionStage<Decision> decide(PolicySet policies, Request request) {
 		Match match = null;
 		try {

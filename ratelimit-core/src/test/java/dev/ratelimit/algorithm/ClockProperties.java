@@ -61,9 +61,9 @@ class ClockProperties {
 		long window = quota.window().toSeconds() * 1_000_000;
 		long permit = (window + quota.permits() - 1) / quota.permits();
 		return switch (algorithm) {
-			// A burst is left standing that might be owed, then comes the one asked for;
-			// each of the three times is rounded up.
-			case GCRA -> new Pace(quota).fullUp() + permit + 1;
+			// A burst is left standing that might be owed, then comes the one asked for.
+			// Both are rounded up, and what stands has a rest below a microsecond.
+			case GCRA -> new Pace(quota).fullUp() + permit + 2;
 			// The last token may have come a fraction of a microsecond ahead.
 			case TOKEN_BUCKET -> permit + 1;
 			// All permits may have been taken in this window; one of them weighs less

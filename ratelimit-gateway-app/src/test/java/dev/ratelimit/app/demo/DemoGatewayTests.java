@@ -155,12 +155,14 @@ class DemoGatewayTests {
 	private int manage(String method, String endpoint, String token) {
 		return this.gateway.mutate()
 			.baseUrl("http://localhost:" + this.managementPort + "/actuator/")
+			.responseTimeout(Duration.ofSeconds(30))
 			.build()
 			.method(HttpMethod.valueOf(method))
 			.uri(endpoint)
 			.headers((headers) -> bearer(headers, token))
 			.exchange()
-			.returnResult(Void.class)
+			.expectBody()
+			.returnResult()
 			.getStatus()
 			.value();
 	}

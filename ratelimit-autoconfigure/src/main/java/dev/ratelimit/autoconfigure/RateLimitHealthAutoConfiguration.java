@@ -1,0 +1,49 @@
+package dev.ratelimit.autoconfigure;
+
+import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.actuate.health.Health;
+import org.springframework.boot.actuate.health.HealthIndicator;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import dev.ratelimit.actuate.RateLimitHealth;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.limiter.PolicyRateLimiter;
+
+/**
+ * The health component {@code ratelimit}, which is always up.
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class)
+@ConditionalOnSingleCandidate(PolicyRateLimiter.class)
+@ConditionalOnBean(Policies.class)
+public class RateLimitHealthAutoConfiguration {
+
+	/**
+	 * With the types of Boot 3, in a class that is not loaded where they are missing.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = { "org.springframework.boot.actuate.health.HealthIndicator",
+			"org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator" })
+	static class IndicatorConfiguration {
+
+		/**
+		 * The component is called after the bean. Whether it is enabled is asked here, as
+		 * all conditions of a class are loaded before the first of them is asked.
+		 */
+		@Bean
+		@ConditionalOnEnabledHealthIndicator("ratelimit")
+		@ConditionalOnMissingBean(name = "ratelimitHealthIndicator")
+		HealthIndicator ratelimitHealthIndicator(PolicyRateLimiter limiter, Counters counters, Policies policies,
+				RateLimitProperties properties) {
+			RateLimitHealth health = new RateLimitHealth(limiter, counters, policies, properties.fleet()::expected);
+			return () -> Health.up().withDetails(health.details()).build();
+		}
+
+	}
+
+}

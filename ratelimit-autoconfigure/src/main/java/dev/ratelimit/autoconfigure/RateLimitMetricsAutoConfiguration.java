@@ -1,0 +1,32 @@
+package dev.ratelimit.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+
+import dev.ratelimit.metrics.MeterListener;
+
+/**
+ * Meters, where there is a registry. The limiter finds the listener although this comes
+ * after it: listeners are looked up when the limiter is created, and conditions are
+ * decided before that.
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class,
+		afterName = { "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration" })
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnSingleCandidate(MeterRegistry.class)
+@ConditionalOnBean(Policies.class)
+public class RateLimitMetricsAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies, RateLimitProperties properties) {
+		return new MeterListener(registry, policies, properties.fleet()::expected);
+	}
+
+}

@@ -1,0 +1,189 @@
+package dev.ratelimit.metrics;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+
+/**
+ * The meters of one policy. A new version starts its decisions from zero and keeps the
+ * rest. Decisions of a version that was just replaced count for the one in force, as do
+ * those that no version had a part in.
+ */
+final class PolicyMeters {
+
+	private static final String UNKNOWN = "unknown";
+
+	private static final String NONE = "none";
+
+	private final MeterRegistry registry;
+
+	private final String id;
+
+	private final String version;
+
+	private final String owner;
+
+	private final CounterTable<Decision.Outcome, Decision.Source> decisions;
+
+	private final CounterTable<FailureMode, Decision.Reason> degraded;
+
+	private final Map<String, Counter> refusals;
+
+	private final @Nullable Gauge info;
+
+	private PolicyMeters(MeterRegistry registry, String id, String version, String owner,
+			CounterTable<Decision.Outcome, Decision.Source> decisions,
+			CounterTable<FailureMode, Decision.Reason> degraded, Map<String, Counter> refusals, @Nullable Gauge info) {
+		this.registry = registry;
+		this.id = id;
+		this.version = version;
+		this.owner = owner;
+		this.decisions = decisions;
+		this.degraded = degraded;
+		this.refusals = refusals;
+		this.info = info;
+	}
+
+	static PolicyMeters of(MeterRegistry registry, Policy policy) {
+		String id = policy.id();
+		String version = version(policy);
+		String owner = owner(policy);
+		return new PolicyMeters(registry, id, version, owner, decisions(registry, id, version), degraded(registry, id),
+				refusals(registry, policy), info(registry, id, owner));
+	}
+
+	/**
+	 * For all decisions whose policy does not exist: what it was called is the caller's
+	 * word.
+	 */
+	static PolicyMeters ofUnknown(MeterRegistry registry) {
+		return new PolicyMeters(registry, UNKNOWN, NONE, NONE, decisions(registry, UNKNOWN, NONE),
+				degraded(registry, UNKNOWN), Map.of(), null);
+	}
+
+	void decided(Decision.Outcome outcome, Decision.Source source) {
+		this.decisions.increment(outcome, source);
+	}
+
+	void refused(String limit) {
+		Counter counter = this.refusals.get(limit);
+		if (counter != null) {
+			counter.increment();
+		}
+	}
+
+	void degraded(FailureMode mode, Decision.Reason reason) {
+		this.degraded.increment(mode, reason);
+	}
+
+	/**
+	 * The meters of the same policy after a change. What it no longer has is removed
+	 * before anything is registered, or the new would go with the old.
+	 */
+	PolicyMeters succeededBy(Policy policy) {
+		String version = version(policy);
+		String owner = owner(policy);
+		CounterTable<Decision.Outcome, Decision.Source> decisions = this.decisions;
+		if (!version.equals(this.version)) {
+			decisions.retire(this::remove);
+			decisions = decisions(this.registry, this.id, version);
+		}
+		Gauge info = this.info;
+		if (info != null && !owner.equals(this.owner)) {
+			remove(info);
+			info = info(this.registry, this.id, owner);
+		}
+		this.refusals.forEach((limit, counter) -> {
+			if (limits(policy).noneMatch(limit::equals)) {
+				remove(counter);
+			}
+		});
+		return new PolicyMeters(this.registry, this.id, version, owner, decisions, this.degraded,
+				refusals(this.registry, policy), info);
+	}
+
+	/**
+	 * Removes all: the policy is gone.
+	 */
+	void retire() {
+		this.decisions.retire(this::remove);
+		this.degraded.retire(this::remove);
+		this.refusals.values().forEach(this::remove);
+		if (this.info != null) {
+			remove(this.info);
+		}
+	}
+
+	/**
+	 * An application's filter may have merged policies into one meter: that one stays.
+	 */
+	private void remove(Meter meter) {
+		if (this.id.equals(meter.getId().getTag("policy"))) {
+			this.registry.remove(meter);
+		}
+	}
+
+	private static CounterTable<Decision.Outcome, Decision.Source> decisions(MeterRegistry registry, String id,
+			String version) {
+		return new CounterTable<>(Decision.Outcome.class, Decision.Source.class,
+				(outcome, source) -> Counter.builder(MeterListener.DECISIONS)
+					.description("Decisions by what was decided and who answered")
+					.tags("policy", id, "version", version, "outcome", outcome.text(), "source", source.text())
+					.register(registry));
+	}
+
+	private static CounterTable<FailureMode, Decision.Reason> degraded(MeterRegistry registry, String id) {
+		return new CounterTable<>(FailureMode.class, Decision.Reason.class,
+				(mode, reason) -> Counter.builder(MeterListener.DEGRADED)
+					.description("Decisions that a failure mode made because the counters could not")
+					.tags("policy", id, "mode", mode.name().toLowerCase(Locale.ROOT), "reason", reason.text())
+					.register(registry));
+	}
+
+	/** Registered at once: that nothing was refused yet is worth a zero. */
+	private static Map<String, Counter> refusals(MeterRegistry registry, Policy policy) {
+		return limits(policy).collect(Collectors.toUnmodifiableMap(Function.identity(),
+				(limit) -> Counter.builder(MeterListener.REFUSALS)
+					.description("Refused requests by the limit that had them wait longest")
+					.tags("policy", policy.id(), "limit", limit)
+					.register(registry)));
+	}
+
+	private static Gauge info(MeterRegistry registry, String id, String owner) {
+		return Gauge.builder(MeterListener.POLICY_INFO, () -> 1)
+			.description("Who is called about a policy")
+			.tags("policy", id, "owner", owner)
+			.register(registry);
+	}
+
+	/** The floor refuses too, but is not a limit of the policy. */
+	private static Stream<String> limits(Policy policy) {
+		Stream<String> limits = policy.limits().stream().map(Limit::name);
+		return (policy.settings().degradedFloor() != null)
+				? Stream.concat(limits, Stream.of("degraded-floor")).distinct() : limits;
+	}
+
+	private static String version(Policy policy) {
+		return Long.toString(policy.version());
+	}
+
+	/** An empty tag is no tag to some registries. */
+	private static String owner(Policy policy) {
+		String owner = policy.settings().owner();
+		return owner.isBlank() ? NONE : owner;
+	}
+
+}

@@ -1,0 +1,52 @@
+package dev.ratelimit.metrics;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.memory.MemoryCounters;
+
+/**
+ * Counters that answer as Redis would, until they fail.
+ */
+public class BreakableCounters implements Counters {
+
+	private final Counters counters = new MemoryCounters(200_000, MemoryCounters::systemMicros);
+
+	private volatile Throwable failure;
+
+	public void failWith(Throwable failure) {
+		this.failure = failure;
+	}
+
+	public void recover() {
+		this.failure = null;
+	}
+
+	@Override
+	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits) {
+		Throwable failure = this.failure;
+		return (failure != null) ? CompletableFuture.failedStage(failure) : this.counters.acquire(counters, permits);
+	}
+
+	@Override
+	public CompletionStage<Void> giveBack(Grant grant, long permits) {
+		return this.counters.giveBack(grant, permits);
+	}
+
+	@Override
+	public CompletionStage<Void> reset(List<Counter> counters) {
+		return this.counters.reset(counters);
+	}
+
+	@Override
+	public Decision.Source source() {
+		return Decision.Source.REDIS;
+	}
+
+}

@@ -1,0 +1,350 @@
+package dev.ratelimit.metrics;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.distribution.CountAtBucket;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.MissingIdentity;
+import dev.ratelimit.Policy;
+import dev.ratelimit.PolicyBuilder;
+import dev.ratelimit.Quota;
+import dev.ratelimit.Receipt;
+import dev.ratelimit.Request;
+import dev.ratelimit.Tier;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.limiter.LimiterOptions;
+import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.policy.AccessList;
+import dev.ratelimit.policy.PolicySet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class MeterListenerTests {
+
+	private static final Request ANN = Request.of("orders").with(Dimension.TENANT, "acme").with(Dimension.USER, "ann");
+
+	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+	private final AtomicReference<PolicySet> policies = new AtomicReference<>(PolicySet.of(orders().build()));
+
+	private final MeterListener listener = new MeterListener(this.registry, this.policies::get, () -> 3);
+
+	private final BreakableCounters counters = new BreakableCounters();
+
+	private final PolicyRateLimiter limiter = new PolicyRateLimiter(this.policies::get, new CounterKeys("rl"),
+			this.counters, new MemoryCounters(1_000, MemoryCounters::systemMicros), LimiterOptions.DEFAULTS,
+			List.of(this.listener));
+
+	@Test
+	void decisionsAreCountedByPolicyVersionOutcomeAndSource() {
+		check(ANN.withCost(2));
+		check(ANN);
+		check(ANN);
+		assertThat(tags("ratelimit.decisions")).containsExactlyInAnyOrder(
+				Map.of("policy", "orders", "version", "0", "outcome", "allowed", "source", "redis"),
+				Map.of("policy", "orders", "version", "0", "outcome", "refused", "source", "redis"));
+		assertThat(count("ratelimit.decisions", "outcome", "allowed")).isEqualTo(1);
+		assertThat(count("ratelimit.decisions", "outcome", "refused")).isEqualTo(2);
+	}
+
+	@Test
+	void everyWordOfTheVocabularyIsATagValue() {
+		for (Decision.Outcome outcome : Decision.Outcome.values()) {
+			for (Decision.Source source : Decision.Source.values()) {
+				decided(outcome, source);
+				assertThat(count("ratelimit.decisions", "outcome", outcome.text(), "source", source.text())).isOne();
+			}
+		}
+		assertThat(count("ratelimit.decisions", "outcome", "shadow-refused", "source", "none")).isOne();
+	}
+
+	@Test
+	void refusalsAreCountedByTheLimitThatRefused() {
+		check(ANN.withCost(2));
+		check(ANN);
+		assertThat(tags("ratelimit.refusals")).containsExactlyInAnyOrder(
+				Map.of("policy", "orders", "limit", "per-user"), Map.of("policy", "orders", "limit", "per-tenant"));
+		assertThat(count("ratelimit.refusals", "limit", "per-user")).isEqualTo(1);
+		assertThat(count("ratelimit.refusals", "limit", "per-tenant")).isZero();
+	}
+
+	@Test
+	void refusalCountsForTheLimitThatTheCallerIsTold() {
+		LimitStatus shorter = status("per-user", 5);
+		LimitStatus longer = status("per-tenant", 9);
+		LimitStatus same = status("per-user", 9);
+		LimitStatus never = status("per-user", LimitStatus.NEVER);
+		LimitStatus passes = status("per-user", 0);
+		for (List<LimitStatus> limits : List.of(List.of(passes, shorter, longer), List.of(longer, shorter),
+				List.of(longer, same), List.of(same, longer), List.of(longer, never), List.of(never, longer))) {
+			Decision refused = decision(Decision.Outcome.REFUSED, Decision.Source.REDIS, limits);
+			String limit = refused.refusedBy().limit().name();
+			double before = count("ratelimit.refusals", "limit", limit);
+			this.listener.decided(ANN, refused, 1);
+			assertThat(count("ratelimit.refusals", "limit", limit)).isEqualTo(before + 1);
+		}
+	}
+
+	@Test
+	void shadowRefusalIsADecisionButNoRefusal() {
+		this.policies.set(PolicySet.of(orders().shadow(true).build()));
+		check(ANN.withCost(2));
+		check(ANN);
+		assertThat(count("ratelimit.decisions", "outcome", "shadow-refused")).isEqualTo(1);
+		assertThat(count("ratelimit.refusals", "policy", "orders")).isZero();
+	}
+
+	@Test
+	void latencyHasBucketsFromFiftyMicrosecondsToFiftyMilliseconds() {
+		this.listener.decided(ANN, decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of()), 60_000);
+		Timer timer = this.registry.get("ratelimit.decision.latency").timer();
+		assertThat(timer.getId().getTags()).isEmpty();
+		assertThat(timer.takeSnapshot().histogramCounts()).extracting(CountAtBucket::bucket)
+			.startsWith(50_000d, 100_000d)
+			.endsWith(20_000_000d, 50_000_000d);
+		assertThat(timer.takeSnapshot().histogramCounts()).extracting(CountAtBucket::count).startsWith(0d, 1d);
+	}
+
+	@Test
+	void degradedDecisionsAreCountedByFailureModeAndReason() {
+		this.counters.failWith(new TimeoutException());
+		check(ANN);
+		assertThat(tags("ratelimit.degraded"))
+			.containsExactly(Map.of("policy", "orders", "mode", "deny", "reason", "timeout"));
+		assertThat(count("ratelimit.decisions", "outcome", "error", "source", "none")).isEqualTo(1);
+		this.counters.recover();
+		check(ANN);
+		assertThat(count("ratelimit.degraded", "policy", "orders")).isEqualTo(1);
+	}
+
+	@Test
+	void failureModeIsTheOneOfTheCallersTier() {
+		this.counters.failWith(new IllegalStateException());
+		check(ANN.withTier("pro"));
+		assertThat(tags("ratelimit.degraded"))
+			.containsExactly(Map.of("policy", "orders", "mode", "local", "reason", "internal"));
+		assertThat(count("ratelimit.decisions", "outcome", "allowed", "source", "local")).isEqualTo(1);
+	}
+
+	@Test
+	void failureModeInShadowIsTheOneThatWouldHaveAnswered() {
+		this.policies.set(PolicySet.of(orders().shadow(true).build()));
+		this.counters.failWith(new TimeoutException());
+		assertThat(check(ANN).allowed()).isTrue();
+		assertThat(tags("ratelimit.degraded"))
+			.containsExactly(Map.of("policy", "orders", "mode", "deny", "reason", "timeout"));
+	}
+
+	@Test
+	void floorThatRefusesIsCountedAsALimit() {
+		this.policies.set(PolicySet.of(orders().degradedFloor(Quota.parse("1/d")).build()));
+		this.counters.failWith(new TimeoutException());
+		Request request = ANN.with(Dimension.IP, "192.0.2.1");
+		check(request);
+		check(request);
+		assertThat(count("ratelimit.refusals", "limit", "degraded-floor")).isEqualTo(1);
+		assertThat(count("ratelimit.degraded", "mode", "deny")).isEqualTo(2);
+	}
+
+	@Test
+	void policyInfoNamesTheOwner() {
+		assertThat(tags("ratelimit.policy.info")).containsExactly(Map.of("policy", "orders", "owner", "team-orders"));
+		assertThat(this.registry.get("ratelimit.policy.info").gauge().value()).isEqualTo(1);
+	}
+
+	@Test
+	void policyThatNobodyOwnsSaysSo() {
+		this.policies.set(PolicySet.of(orders().owner("").build()));
+		check(ANN);
+		assertThat(tags("ratelimit.policy.info")).containsExactly(Map.of("policy", "orders", "owner", "none"));
+	}
+
+	@Test
+	void fleetIsAGauge() {
+		assertThat(this.registry.get("ratelimit.fleet.instances").gauge().value()).isEqualTo(3);
+	}
+
+	@Test
+	void aHundredThousandTenantsAddNoMeter() {
+		check(ANN.withCost(2));
+		check(ANN);
+		List<Meter.Id> before = ids();
+		for (int i = 0; i < 100_000; i++) {
+			String name = "t" + i;
+			check(Request.of("orders").with(Dimension.TENANT, name).with(Dimension.USER, name));
+		}
+		assertThat(ids()).isEqualTo(before);
+		assertThat(count("ratelimit.decisions", "outcome", "allowed")).isEqualTo(100_001);
+	}
+
+	@Test
+	void unknownPoliciesShareOneTagValue() {
+		for (int i = 0; i < 1_000; i++) {
+			check(Request.of("no-such-policy-" + i));
+		}
+		assertThat(tags("ratelimit.decisions"))
+			.containsExactly(Map.of("policy", "unknown", "version", "none", "outcome", "error", "source", "none"));
+		assertThat(tags("ratelimit.degraded"))
+			.containsExactly(Map.of("policy", "unknown", "mode", "allow", "reason", "unknown-policy"));
+		assertThat(count("ratelimit.decisions", "policy", "unknown")).isEqualTo(1_000);
+	}
+
+	@Test
+	void listedCallersCountForTheVersionInForce() {
+		AccessList deny = new AccessList(List.of(Map.of(Dimension.TENANT, "acme")));
+		this.policies.set(new PolicySet(List.of(orders().version(7).build()), AccessList.EMPTY, deny));
+		check(ANN);
+		assertThat(tags("ratelimit.decisions"))
+			.containsExactly(Map.of("policy", "orders", "version", "7", "outcome", "denied", "source", "none"));
+	}
+
+	@Test
+	void metersOfARemovedPolicyGo() {
+		this.policies.set(PolicySet.of(orders().build(), other()));
+		check(ANN);
+		this.counters.failWith(new TimeoutException());
+		check(ANN);
+		this.policies.set(PolicySet.of(other()));
+		check(Request.of("other"));
+		assertThat(ids()).noneMatch((id) -> "orders".equals(id.getTag("policy")));
+		assertThat(count("ratelimit.decisions", "policy", "other")).isEqualTo(1);
+	}
+
+	@Test
+	void lateDecisionOfARemovedPolicyBringsNothingBack() {
+		this.policies.set(PolicySet.of(other()));
+		decided(Decision.Outcome.ALLOWED, Decision.Source.REDIS);
+		assertThat(ids()).noneMatch((id) -> "orders".equals(id.getTag("policy")));
+		assertThat(count("ratelimit.decisions", "policy", "unknown")).isEqualTo(1);
+	}
+
+	@Test
+	void policyThatComesBackStartsFromZero() {
+		PolicySet before = this.policies.get();
+		check(ANN);
+		this.policies.set(PolicySet.of(other()));
+		check(Request.of("other"));
+		this.policies.set(before);
+		check(ANN);
+		assertThat(count("ratelimit.decisions", "policy", "orders")).isEqualTo(1);
+		assertThat(tags("ratelimit.policy.info")).containsExactly(Map.of("policy", "orders", "owner", "team-orders"));
+	}
+
+	@Test
+	void decisionsOfAReplacedVersionGoAndTheRestStays() {
+		check(ANN.withCost(2));
+		check(ANN);
+		this.policies.set(PolicySet.of(orders().version(1).owner("team-checkout").build()));
+		check(ANN);
+		assertThat(tags("ratelimit.decisions"))
+			.containsExactly(Map.of("policy", "orders", "version", "1", "outcome", "refused", "source", "redis"));
+		assertThat(count("ratelimit.refusals", "limit", "per-user")).isEqualTo(2);
+		assertThat(tags("ratelimit.policy.info")).containsExactly(Map.of("policy", "orders", "owner", "team-checkout"));
+	}
+
+	@Test
+	void refusalsOfARemovedLimitGo() {
+		this.policies.set(PolicySet.of(Policy.builder("orders")
+			.owner("team-orders")
+			.limit("per-user", List.of(Dimension.USER), "2/d")
+			.build()));
+		check(ANN);
+		assertThat(tags("ratelimit.refusals")).containsExactly(Map.of("policy", "orders", "limit", "per-user"));
+	}
+
+	@Test
+	void metersThatAFilterMergedOutliveOneOfTheirPolicies() {
+		SimpleMeterRegistry merging = new SimpleMeterRegistry();
+		merging.config().meterFilter(MeterFilter.ignoreTags("policy", "owner"));
+		this.policies.set(PolicySet.of(orders().build(), other()));
+		MeterListener listener = new MeterListener(merging, this.policies::get, () -> 1);
+		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
+		Decision others = new Decision("other", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
+				Decision.Source.REDIS, false, false, 1, 1, List.of(), Receipt.NOTHING);
+		listener.decided(ANN, decision, 1);
+		listener.decided(Request.of("other"), others, 1);
+		this.policies.set(PolicySet.of(other()));
+		listener.decided(Request.of("other"), others, 1);
+		assertThat(merging.get("ratelimit.decisions").counter().count()).isEqualTo(3);
+	}
+
+	@Test
+	void registryThatIsBoundLaterSeesWhatComesAfter() {
+		CompositeMeterRegistry composite = new CompositeMeterRegistry();
+		MeterListener listener = new MeterListener(composite, this.policies::get, () -> 3);
+		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
+		listener.decided(ANN, decision, 1);
+		SimpleMeterRegistry late = new SimpleMeterRegistry();
+		composite.add(late);
+		listener.decided(ANN, decision, 1);
+		assertThat(late.get("ratelimit.decisions").counter().count()).isEqualTo(1);
+		assertThat(late.get("ratelimit.fleet.instances").gauge().value()).isEqualTo(3);
+	}
+
+	private Decision check(Request request) {
+		return this.limiter.check(request).toCompletableFuture().join();
+	}
+
+	private void decided(Decision.Outcome outcome, Decision.Source source) {
+		this.listener.decided(ANN, decision(outcome, source, List.of()), 1);
+	}
+
+	private static Decision decision(Decision.Outcome outcome, Decision.Source source, List<LimitStatus> limits) {
+		return new Decision("orders", 0, true, outcome, Decision.Reason.LIMITS, source, false, false, 1, 1, limits,
+				Receipt.NOTHING);
+	}
+
+	private static LimitStatus status(String limit, long retryAfterMicros) {
+		Quota quota = Quota.parse("2/d");
+		return new LimitStatus(new Limit(limit, List.of(), List.of(quota)), quota, 0, 1, retryAfterMicros, 1);
+	}
+
+	private static PolicyBuilder orders() {
+		return Policy.builder("orders")
+			.owner("team-orders")
+			.onFailure(FailureMode.DENY)
+			.onMissingIdentity(MissingIdentity.SKIP)
+			.limit("per-user", List.of(Dimension.TENANT, Dimension.USER), "2/d")
+			.limit("per-tenant", List.of(Dimension.TENANT), "1000/d")
+			.tier("pro", new Tier(Map.of(), FailureMode.LOCAL));
+	}
+
+	private static Policy other() {
+		return Policy.builder("other").limit("all", List.of(), "1000/d").build();
+	}
+
+	private double count(String name, String... tags) {
+		return this.registry.find(name).tags(tags).counters().stream().mapToDouble(Counter::count).sum();
+	}
+
+	private Stream<Map<String, String>> tags(String name) {
+		return this.registry.find(name)
+			.meters()
+			.stream()
+			.map((meter) -> meter.getId().getTags().stream().collect(Collectors.toMap(Tag::getKey, Tag::getValue)));
+	}
+
+	private List<Meter.Id> ids() {
+		return this.registry.getMeters().stream().map(Meter::getId).toList();
+	}
+
+}
