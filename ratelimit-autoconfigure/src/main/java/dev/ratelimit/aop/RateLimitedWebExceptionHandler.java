@@ -1,21 +1,17 @@
 package dev.ratelimit.aop;
 
-import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
-import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpStatusCode;
-import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
 
-import dev.ratelimit.web.HttpAnswer;
 import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.reactive.ExchangeAnswer;
 
 /**
  * Answers refusals on the reactive stack. It is an advice too, because those are asked
@@ -47,18 +43,9 @@ public final class RateLimitedWebExceptionHandler implements WebExceptionHandler
 
 	@ExceptionHandler
 	Mono<Void> refuse(ServerWebExchange exchange, RateLimitExceededException refusal) {
-		HttpAnswer answer = this.answers.answer(refusal.decision(), this.traceId.get());
-		ServerHttpResponse response = exchange.getResponse();
 		ExchangeCurrentCall.forget(exchange);
-		response.setStatusCode(HttpStatusCode.valueOf(answer.status()));
-		answer.headers().forEach(response.getHeaders()::set);
-		if (answer.body() == null) {
-			return response.setComplete();
-		}
-		DataBuffer body = response.bufferFactory().wrap(answer.body().getBytes(StandardCharsets.UTF_8));
-		response.getHeaders().set("Content-Type", HttpAnswer.PROBLEM_JSON);
-		response.getHeaders().set("Content-Length", Integer.toString(body.readableByteCount()));
-		return response.writeWith(Mono.just(body));
+		return ExchangeAnswer.write(this.answers.answer(refusal.decision(), this.traceId.get()),
+				exchange.getResponse());
 	}
 
 }

@@ -1,24 +1,20 @@
 package dev.ratelimit.gateway;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
-import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpStatusCode;
-import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.web.HttpAnswer;
 import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.reactive.ExchangeAnswer;
 
 /**
- * What the filters of one route decided about one exchange, and the only place in the
- * gateway that writes HTTP. Headers are set when the response is committed, over whatever
- * the upstream sent under their names.
+ * What the filters of one route decided about one exchange, and what its response tells
+ * of it. Headers are set when the response is committed, over whatever the upstream sent
+ * under their names.
  */
 final class RouteDecisions {
 
@@ -54,34 +50,24 @@ final class RouteDecisions {
 			return turnAway();
 		}
 		if (first) {
-			this.exchange.getResponse().beforeCommit(() -> {
-				write(this.answers.answer(this.decisions, null));
-				return Mono.empty();
-			});
+			this.exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(this::tell));
 		}
 		return chain.filter(this.exchange);
 	}
 
+	/**
+	 * Not for one that was turned away: its answer is written, and a second would name
+	 * another jittered wait.
+	 */
+	private void tell() {
+		if (this.decisions.stream().allMatch(Decision::allowed)) {
+			ExchangeAnswer.setHeaders(this.answers.answer(this.decisions, null), this.exchange.getResponse());
+		}
+	}
+
 	private Mono<Void> turnAway() {
 		this.decisions.stream().filter(Decision::allowed).forEach(Decision::giveBack);
-		HttpAnswer answer = this.answers.answer(this.decisions, null);
-		ServerHttpResponse response = this.exchange.getResponse();
-		response.setStatusCode(HttpStatusCode.valueOf(answer.status()));
-		write(answer);
-		String body = answer.body();
-		if (body == null) {
-			return response.setComplete();
-		}
-		response.getHeaders().set("Content-Type", HttpAnswer.PROBLEM_JSON);
-		return response.writeWith(Mono.fromSupplier(() -> buffer(response, body)));
-	}
-
-	private void write(HttpAnswer answer) {
-		answer.headers().forEach(this.exchange.getResponse().getHeaders()::set);
-	}
-
-	private static DataBuffer buffer(ServerHttpResponse response, String body) {
-		return response.bufferFactory().wrap(body.getBytes(StandardCharsets.UTF_8));
+		return ExchangeAnswer.write(this.answers.answer(this.decisions, null), this.exchange.getResponse());
 	}
 
 }

@@ -255,6 +255,7 @@ class RateLimitedWebFluxTests {
 		@GetMapping("/blocking")
 		Mono<String> blocking() {
 			return Mono.fromCallable(() -> {
+				// Not to wait for anything: what BlockHound has to catch.
 				Thread.sleep(1);
 				return "not seen";
 			});

@@ -13,8 +13,11 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.cloud.gateway.event.RefreshRoutesEvent;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.test.context.ActiveProfiles;
+import org.springframework.test.web.reactive.server.EntityExchangeResult;
 import org.springframework.test.web.reactive.server.WebTestClient;
 import reactor.blockhound.BlockHound;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The filter in a real gateway over real HTTP, with security in front and routes from
@@ -165,6 +168,17 @@ class RateLimitGatewayFilterTests {
 			.valueEquals("X-RateLimit-Remaining", "0");
 		get("/both", ann).expectStatus().isEqualTo(429).expectHeader().valueEquals("X-RateLimit-Policy", "narrow");
 		get("/wide", ann).expectHeader().valueEquals("X-RateLimit-Remaining", "8");
+	}
+
+	@Test
+	void bodyAndHeaderNameTheSameWaitWhenTheSecondFilterRefuses() {
+		String ann = Tokens.of(this.tenant, "ann");
+		get("/both", ann).expectStatus().isOk();
+		for (int i = 0; i < 5; i++) {
+			EntityExchangeResult<String> refused = get("/both", ann).expectBody(String.class).returnResult();
+			assertThat(refused.getResponseBody())
+				.contains("\"retryAfter\":" + refused.getResponseHeaders().getFirst("Retry-After") + ",");
+		}
 	}
 
 	@Test

@@ -1,15 +1,10 @@
 package dev.ratelimit.memory;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -47,7 +42,7 @@ class MemoryCountersTests {
 		Counter c = counter(algorithm, "c", "2000/h");
 		List<List<Counter>> sets = List.of(List.of(a, b), List.of(b, c), List.of(c, a), List.of(a));
 		LongAdder[] admitted = adders(sets.size());
-		inParallel((random) -> {
+		Threads.inParallel(THREADS, (random) -> {
 			for (int i = 0; i < 1_500; i++) {
 				int set = random.nextInt(sets.size());
 				admitted[set].add(take(random.nextLong(1, 4), sets.get(set)).permits());
@@ -67,7 +62,7 @@ class MemoryCountersTests {
 		Counter other = counter(algorithm, "c", "10000/h");
 		LongAdder left = new LongAdder();
 		LongAdder right = new LongAdder();
-		inParallel((random) -> {
+		Threads.inParallel(THREADS, (random) -> {
 			for (int i = 0; i < 400; i++) {
 				boolean first = random.nextBoolean();
 				(first ? left : right).add(take(1, first ? List.of(wide, narrow) : List.of(narrow, other)).permits());
@@ -86,7 +81,7 @@ class MemoryCountersTests {
 		take(1, List.of(usedUp));
 		LongAdder admitted = new LongAdder();
 		LongAdder wronglyAdmitted = new LongAdder();
-		inParallel((random) -> {
+		Threads.inParallel(THREADS, (random) -> {
 			for (int i = 0; i < 1_000; i++) {
 				if (i % 2 == 0) {
 					admitted.add(take(1, List.of(shared)).permits());
@@ -105,7 +100,7 @@ class MemoryCountersTests {
 	void whatIsTakenAndGivenBackByManyIsAllThereInTheEnd(Algorithm algorithm) throws Exception {
 		Counter a = counter(algorithm, "a", "5000/h");
 		Counter b = counter(algorithm, "b", "5000/h", "6000/d");
-		inParallel((random) -> {
+		Threads.inParallel(THREADS, (random) -> {
 			for (int i = 0; i < 1_000; i++) {
 				Grant grant = take(random.nextLong(1, 10), List.of(a, b));
 				this.counters.giveBack(grant, grant.permits());
@@ -121,7 +116,7 @@ class MemoryCountersTests {
 		Counter a = counter(algorithm, "a", "1000/h");
 		Counter b = counter(algorithm, "b", "2000/h");
 		LongAdder admitted = new LongAdder();
-		inParallel((random) -> {
+		Threads.inParallel(THREADS, (random) -> {
 			for (int i = 0; i < 100; i++) {
 				Grant grant = join(this.counters.acquire(List.of(a, b), new Permits(3, 3, 12)));
 				assertThat(grant.permits() % 3).isZero();
@@ -187,7 +182,7 @@ class MemoryCountersTests {
 	@Test
 	void noMoreCountersAreKeptThanSaidWhenManyComeAtOnce() throws Exception {
 		CounterSpec spec = spec(Algorithm.GCRA, "10/h");
-		inParallel((random) -> {
+		Threads.inParallel(THREADS, (random) -> {
 			for (int i = 0; i < 3_000; i++) {
 				take(1, List.of(new Counter(spec, "key-" + random.nextLong()), new Counter(spec, "key-" + i)));
 			}
@@ -307,30 +302,6 @@ class MemoryCountersTests {
 		LongAdder[] adders = new LongAdder[count];
 		Arrays.setAll(adders, (i) -> new LongAdder());
 		return adders;
-	}
-
-	private static void inParallel(Work work) throws InterruptedException, ExecutionException {
-		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
-		try {
-			List<Future<?>> futures = new ArrayList<>();
-			for (int thread = 0; thread < THREADS; thread++) {
-				SplittableRandom random = new SplittableRandom(thread);
-				futures.add(executor.submit(() -> work.run(random)));
-			}
-			for (Future<?> future : futures) {
-				future.get();
-			}
-		}
-		finally {
-			executor.shutdownNow();
-		}
-	}
-
-	@FunctionalInterface
-	private interface Work {
-
-		void run(SplittableRandom random);
-
 	}
 
 }

@@ -1,13 +1,8 @@
 package dev.ratelimit.memory;
 
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
@@ -104,7 +99,7 @@ class SwapTests {
 		Cell[] cells = cells(1_000, 1_000, 1_000, 1_000, 1_000);
 		AtomicLong transfers = new AtomicLong();
 		AtomicLong snapshots = new AtomicLong();
-		inParallel((random) -> {
+		Threads.inParallel(THREADS, (random) -> {
 			for (int i = 0; i < 20_000; i++) {
 				if (random.nextInt(8) == 0) {
 					// A swap to equal values: if it succeeds, all was there at one time.
@@ -138,7 +133,7 @@ class SwapTests {
 	void everySuccessfulSwapCountsOnceInEveryCell() throws Exception {
 		Cell[] cells = cells(0, 0, 0, 0);
 		AtomicLong[] successes = { new AtomicLong(), new AtomicLong(), new AtomicLong(), new AtomicLong() };
-		inParallel((random) -> {
+		Threads.inParallel(THREADS, (random) -> {
 			for (int i = 0; i < 10_000; i++) {
 				int left = random.nextInt(cells.length);
 				Cell[] some = new Cell[cells.length - 1];
@@ -164,7 +159,7 @@ class SwapTests {
 	void swapsAndSingleWritesOfOneCellDoNotLoseEachOther() throws Exception {
 		Cell[] cells = cells(0, 0);
 		AtomicLong singles = new AtomicLong();
-		inParallel((random) -> {
+		Threads.inParallel(THREADS, (random) -> {
 			for (int i = 0; i < 10_000; i++) {
 				boolean single = random.nextBoolean();
 				while (true) {
@@ -201,30 +196,6 @@ class SwapTests {
 	private static Swap swap(Cell[] cells, long[][] expected, long... values) {
 		return new Swap(cells, expected,
 				Arrays.stream(values).mapToObj((value) -> new long[] { value }).toArray(long[][]::new));
-	}
-
-	private static void inParallel(Work work) throws InterruptedException, ExecutionException {
-		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
-		try {
-			List<Future<?>> futures = new ArrayList<>();
-			for (int thread = 0; thread < THREADS; thread++) {
-				SplittableRandom random = new SplittableRandom(thread);
-				futures.add(executor.submit(() -> work.run(random)));
-			}
-			for (Future<?> future : futures) {
-				future.get();
-			}
-		}
-		finally {
-			executor.shutdownNow();
-		}
-	}
-
-	@FunctionalInterface
-	private interface Work {
-
-		void run(SplittableRandom random);
-
 	}
 
 }
