@@ -130,10 +130,10 @@ class DemoGatewayTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "POST", "PUT", "DELETE", "PATCH" })
 	void limitsAreChangedWithTheRoleOnly(String method) {
-		assertThat(manage(method, "ratelimit/switch", null)).isEqualTo(401);
-		assertThat(manage(method, "ratelimit/switch", token("ann"))).isEqualTo(403);
-		assertThat(manage(method, "ratelimit/switch", token("ann", "OTHER"))).isEqualTo(403);
-		assertThat(manage(method, "ratelimit/switch", token("ann", "RATELIMIT_ADMIN"))).isNotIn(401, 403);
+		assertThat(manage(method, "ratelimit/policies", null)).isEqualTo(401);
+		assertThat(manage(method, "ratelimit/policies", token("ann"))).isEqualTo(403);
+		assertThat(manage(method, "ratelimit/policies", token("ann", "OTHER"))).isEqualTo(403);
+		assertThat(manage(method, "ratelimit/policies", token("ann", "RATELIMIT_ADMIN"))).isEqualTo(405);
 	}
 
 	@Test
