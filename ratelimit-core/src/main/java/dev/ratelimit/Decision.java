@@ -1,6 +1,7 @@
 package dev.ratelimit;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -18,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param reason why, when the limits were not what decided
  * @param source who answered
  * @param shadow whether the policy only reports: callers are not to see anything of it
- * @param degraded whether the answer was given without the counters that should have
- * given it
+ * @param mode the failure mode that answered for counters that did not, or were not
+ * asked; {@code null} as a rule
  * @param cost permits that were asked for
  * @param granted permits that were taken; less than the cost only when the request said
  * so
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param receipt what can be given back
  */
 public record Decision(String policy, long version, boolean allowed, Outcome outcome, Reason reason, Source source,
-		boolean shadow, boolean degraded, long cost, long granted, List<LimitStatus> limits, Receipt receipt) {
+		boolean shadow, @Nullable FailureMode mode, long cost, long granted, List<LimitStatus> limits,
+		Receipt receipt) {
 
 	private static final Comparator<LimitStatus> MOST_CONSTRAINED = Comparator.comparingLong(LimitStatus::remaining)
 		.thenComparing(Comparator.comparingLong(LimitStatus::resetAfterMicros).reversed());
@@ -39,8 +41,27 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	 * A decision that no counter had a part in.
 	 */
 	public static Decision without(Request request, long version, boolean allowed, Outcome outcome, Reason reason) {
-		return new Decision(request.policy(), version, allowed, outcome, reason, Source.NONE, false,
-				outcome == Outcome.ERROR, request.cost(), 0, List.of(), Receipt.NOTHING);
+		FailureMode mode = (outcome != Outcome.ERROR) ? null : allowed ? FailureMode.ALLOW : FailureMode.DENY;
+		return new Decision(request.policy(), version, allowed, outcome, reason, Source.NONE, false, mode,
+				request.cost(), 0, List.of(), Receipt.NOTHING);
+	}
+
+	/**
+	 * The decision of a failure mode that needs no counter: allow or deny.
+	 */
+	public static Decision by(FailureMode mode, Request request, long version, Reason reason) {
+		boolean allowed = mode == FailureMode.ALLOW;
+		Outcome outcome = (allowed && reason == Reason.SWITCH) ? Outcome.BYPASSED : Outcome.ERROR;
+		return new Decision(request.policy(), version, allowed, outcome, reason, Source.NONE, false, mode,
+				request.cost(), 0, List.of(), Receipt.NOTHING);
+	}
+
+	/**
+	 * Whether the answer was given without some of the counters that should have given
+	 * it.
+	 */
+	public boolean degraded() {
+		return this.mode != null;
 	}
 
 	/**
@@ -48,8 +69,18 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	 */
 	public Decision inShadow() {
 		Outcome shadow = (this.outcome == Outcome.REFUSED) ? Outcome.SHADOW_REFUSED : this.outcome;
-		return new Decision(this.policy, this.version, true, shadow, this.reason, this.source, true, this.degraded,
+		return new Decision(this.policy, this.version, true, shadow, this.reason, this.source, true, this.mode,
 				this.cost, this.granted, this.limits, this.receipt);
+	}
+
+	/**
+	 * The decision with what a failure mode had to add.
+	 */
+	public Decision with(Reason reason, List<LimitStatus> further) {
+		List<LimitStatus> limits = new ArrayList<>(this.limits);
+		limits.addAll(further);
+		return new Decision(this.policy, this.version, this.allowed, this.outcome, reason, this.source, this.shadow,
+				this.mode, this.cost, this.granted, limits, this.receipt);
 	}
 
 	/**
@@ -123,7 +154,7 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 		/** Turned away before any limit was asked: deny-listed or without identity. */
 		DENIED,
 
-		/** Let pass before any limit was asked: allow-listed, or no limit applies. */
+		/** Let pass before any limit was asked: allow-listed, no limit, or the switch. */
 		BYPASSED,
 
 		/**
@@ -154,11 +185,38 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 		/** There is no such policy. */
 		UNKNOWN_POLICY,
 
+		/** The switch is on. */
+		SWITCH,
+
 		/** The counters did not answer in time. */
 		TIMEOUT,
 
-		/** The counters could not be reached or refused to work. */
+		/** The counters' node failed too often and is not asked for a while. */
+		BREAKER_OPEN,
+
+		/** Too many checks wait for the counters' node. */
+		SATURATED,
+
+		/** The counters could not be reached. */
 		UNAVAILABLE,
+
+		/** The counters' node has no memory for them. */
+		OUT_OF_MEMORY,
+
+		/** The counters' node is a replica. */
+		READ_ONLY,
+
+		/** The counters' node has just started and reads its data. */
+		LOADING,
+
+		/** The cluster is down, or has no node for the counters. */
+		CLUSTER_DOWN,
+
+		/** The counters are being moved to another node. */
+		RESHARDING,
+
+		/** The counters' node does not let the limiter do its work. */
+		FORBIDDEN,
 
 		/** A counter held something that is no counter. */
 		CORRUPT,

@@ -116,7 +116,7 @@ class DecisionTests {
 	void givesBackWhatWasGranted() {
 		List<Long> given = new ArrayList<>();
 		Decision decision = new Decision("orders", 1, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
-				Decision.Source.MEMORY, false, false, 10, 7, List.of(this.plenty), (permits) -> {
+				Decision.Source.MEMORY, false, null, 10, 7, List.of(this.plenty), (permits) -> {
 					given.add(permits);
 					return CompletableFuture.completedStage(null);
 				});
@@ -150,12 +150,12 @@ class DecisionTests {
 
 	private static Decision allowed(LimitStatus... limits) {
 		return new Decision("orders", 1, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS, Decision.Source.MEMORY,
-				false, false, 1, 1, List.of(limits), Receipt.NOTHING);
+				false, null, 1, 1, List.of(limits), Receipt.NOTHING);
 	}
 
 	private static Decision refused(LimitStatus... limits) {
 		return new Decision("orders", 1, false, Decision.Outcome.REFUSED, Decision.Reason.LIMITS,
-				Decision.Source.MEMORY, false, false, 1, 0, List.of(limits), Receipt.NOTHING);
+				Decision.Source.MEMORY, false, null, 1, 0, List.of(limits), Receipt.NOTHING);
 	}
 
 	private static LimitStatus fits(long remaining, long reset) {

@@ -155,7 +155,7 @@ class ReservationTests {
 
 	private Decision decision(long cost, long granted) {
 		return new Decision("orders", 1, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS, Decision.Source.MEMORY,
-				false, false, cost, granted, List.of(), (permits) -> {
+				false, null, cost, granted, List.of(), (permits) -> {
 					this.givenBack.add(permits);
 					return CompletableFuture.completedStage(null);
 				});

@@ -1,58 +1,79 @@
 package dev.ratelimit.autoconfigure;
 
-import java.time.Duration;
+import java.util.concurrent.Executor;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.SocketOptions;
-import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.cluster.ClusterClientOptions;
-import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.resource.ClientResources;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import dev.ratelimit.redis.ClientSettings;
 import dev.ratelimit.redis.RedisConnector;
 
 /**
  * A connection of the limiter's own, to where the application's connection factory
- * points. The application's own is made for data: it waits for a minute, queues without
- * bound while disconnected and sends commands again after a reconnect. A check must do
- * none of these, or it would be late, be many, or count twice.
+ * points, with what {@link ClientSettings} demands.
  */
 final class LimiterConnection implements AutoCloseable {
-
-	/** More calls than this waiting for Redis are not answered in time anyway. */
-	private static final int MAX_WAITING = 10_000;
-
-	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
 
 	private final LettuceConnectionFactory factory;
 
 	private final RedisConnector connector;
 
+	private final ClientResources resources;
+
+	private final @Nullable ClientResources ownResources;
+
 	LimiterConnection(LettuceConnectionFactory application) {
-		LettuceClientConfiguration client = client(application.getClientConfiguration(), application.isClusterAware());
+		ClientResources given = application.getClientConfiguration().getClientResources().orElse(null);
+		ClientResources threads = (given != null) ? given : ClientResources.create();
+		this.ownResources = (given == null) ? threads : null;
+		this.resources = ClientSettings.resources(threads);
+		LettuceClientConfiguration client = client(application.getClientConfiguration(), application.isClusterAware(),
+				this.resources);
 		this.factory = copy(application, client);
 		this.factory.afterPropertiesSet();
 		this.factory.start();
 		AbstractRedisClient nativeClient = this.factory.getRequiredNativeClient();
 		this.connector = (nativeClient instanceof RedisClusterClient cluster) ? RedisConnector.to(cluster)
-				: RedisConnector.to((RedisClient) nativeClient);
+				: RedisConnector.to((RedisClient) nativeClient, node(application));
 	}
 
 	RedisConnector connector() {
 		return this.connector;
 	}
 
+	/**
+	 * Where a request goes on whose deadline has passed: the client's threads, which also
+	 * go on with those that were answered.
+	 */
+	Executor executor() {
+		return this.resources.eventExecutorGroup();
+	}
+
 	@Override
 	public void close() {
 		this.connector.close();
 		this.factory.destroy();
+		if (this.ownResources != null) {
+			this.ownResources.shutdown();
+		}
+	}
+
+	private static String node(LettuceConnectionFactory application) {
+		RedisSentinelConfiguration sentinel = application.getSentinelConfiguration();
+		if (sentinel != null && sentinel.getMaster() != null) {
+			return String.valueOf(sentinel.getMaster().getName());
+		}
+		RedisSocketConfiguration socket = application.getSocketConfiguration();
+		return (socket != null) ? socket.getSocket() : application.getHostName() + ":" + application.getPort();
 	}
 
 	private static LettuceConnectionFactory copy(LettuceConnectionFactory application,
@@ -70,12 +91,14 @@ final class LimiterConnection implements AutoCloseable {
 				: new LettuceConnectionFactory(application.getStandaloneConfiguration(), client);
 	}
 
-	private static LettuceClientConfiguration client(LettuceClientConfiguration application, boolean cluster) {
+	private static LettuceClientConfiguration client(LettuceClientConfiguration application, boolean cluster,
+			ClientResources resources) {
+		ClientOptions options = application.getClientOptions().orElseGet(ClientOptions::create);
 		LettuceClientConfiguration.LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder()
 			.clientName("ratelimit")
-			.commandTimeout(COMMAND_TIMEOUT)
-			.clientOptions(options(application.getClientOptions().orElseGet(ClientOptions::create), cluster));
-		application.getClientResources().ifPresent(builder::clientResources);
+			.commandTimeout(ClientSettings.PATIENCE)
+			.clientResources(resources)
+			.clientOptions(cluster ? ClientSettings.clusterOptions(options) : ClientSettings.options(options));
 		application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
 		if (application.isUseSsl()) {
 			LettuceClientConfiguration.LettuceSslClientConfigurationBuilder ssl = builder.useSsl();
@@ -85,28 +108,6 @@ final class LimiterConnection implements AutoCloseable {
 			}
 		}
 		return builder.build();
-	}
-
-	private static ClientOptions options(ClientOptions application, boolean cluster) {
-		if (cluster) {
-			ClusterClientOptions.Builder builder = (application instanceof ClusterClientOptions clustered)
-					? clustered.mutate() : ClusterClientOptions.builder(application);
-			return limited(builder.topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
-				.enableAllAdaptiveRefreshTriggers()
-				.enablePeriodicRefresh(Duration.ofSeconds(30))
-				.build())).build();
-		}
-		return limited(application.mutate()).build();
-	}
-
-	private static <B extends ClientOptions.Builder> B limited(B builder) {
-		builder.autoReconnect(true)
-			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-			.replayFilter((command) -> true)
-			.requestQueueSize(MAX_WAITING)
-			.socketOptions(SocketOptions.builder().connectTimeout(Duration.ofSeconds(1)).keepAlive(true).build())
-			.timeoutOptions(TimeoutOptions.enabled(COMMAND_TIMEOUT));
-		return builder;
 	}
 
 }

@@ -20,6 +20,7 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
@@ -63,11 +64,17 @@ public class RateLimitAutoConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnMissingBean
+	Fallback rateLimitFallback(RateLimitProperties properties) {
+		Counters local = new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
+		return new Fallback(local, properties.fleet()::expected, () -> null);
+	}
+
+	@Bean
 	@ConditionalOnMissingBean(RateLimiter.class)
 	PolicyRateLimiter rateLimiter(RateLimitProperties properties, Policies policies, CounterKeys keys,
-			Counters counters, ObjectProvider<DecisionListener> listeners) {
-		Counters local = new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
-		return new PolicyRateLimiter(policies, keys, counters, local, options(properties),
+			Counters counters, Fallback fallback, ObjectProvider<DecisionListener> listeners) {
+		return new PolicyRateLimiter(policies, keys, counters, fallback, options(properties),
 				listeners.orderedStream().toList());
 	}
 
@@ -104,11 +111,9 @@ public class RateLimitAutoConfiguration {
 	}
 
 	static LimiterOptions options(RateLimitProperties properties) {
-		return PolicyMapper.checked(
-				"Correct 'ratelimit.redis.timeout', 'ratelimit.identity.ipv6-prefix' or 'ratelimit.fleet.expected'.",
+		return PolicyMapper.checked("Correct 'ratelimit.redis.timeout' or 'ratelimit.identity.ipv6-prefix'.",
 				() -> new LimiterOptions(properties.redis().timeout(),
-						FailureMode.valueOf(properties.onUnknownPolicy().name()), properties.identity().ipv6Prefix(),
-						properties.fleet().expected()));
+						FailureMode.valueOf(properties.onUnknownPolicy().name()), properties.identity().ipv6Prefix()));
 	}
 
 	/**

@@ -18,8 +18,8 @@ import dev.ratelimit.counter.Counters;
 import dev.ratelimit.gateway.DistributedRateLimiter;
 import dev.ratelimit.gateway.RateLimitGatewayFilterFactory;
 import dev.ratelimit.gateway.RoutePolicyCheck;
+import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
 
@@ -46,10 +46,9 @@ public class RateLimitGatewayAutoConfiguration {
 	@Bean(defaultCandidate = false)
 	@ConditionalOnMissingBean(name = "distributedRateLimiter")
 	DistributedRateLimiter distributedRateLimiter(ConfigurationService configuration, RateLimitProperties properties,
-			CounterKeys keys, Counters counters) {
-		Counters local = new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
+			CounterKeys keys, Counters counters, Fallback fallback) {
 		return new DistributedRateLimiter(configuration, (policies) -> new PolicyRateLimiter(() -> policies, keys,
-				counters, local, RateLimitAutoConfiguration.options(properties), List.of()));
+				counters, fallback, RateLimitAutoConfiguration.options(properties), List.of()));
 	}
 
 	@Bean

@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 
 import dev.ratelimit.metrics.MeterListener;
+import dev.ratelimit.metrics.NodeMeters;
 
 /**
  * Meters, where there is a registry. The limiter finds the listener although this comes
@@ -27,6 +28,12 @@ public class RateLimitMetricsAutoConfiguration {
 	@ConditionalOnMissingBean
 	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies, RateLimitProperties properties) {
 		return new MeterListener(registry, policies, properties.fleet()::expected);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	NodeMeters rateLimitNodeMeters(MeterRegistry registry) {
+		return new NodeMeters(registry);
 	}
 
 }

@@ -1,16 +1,28 @@
 package dev.ratelimit.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.guard.BreakerOptions;
+import dev.ratelimit.guard.BreakerState;
+import dev.ratelimit.guard.Deadlines;
+import dev.ratelimit.guard.GuardedCounters;
+import dev.ratelimit.guard.NodeListener;
+import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.redis.RedisCounters;
 
@@ -24,6 +36,7 @@ import dev.ratelimit.redis.RedisCounters;
 @ConditionalOnClass({ LettuceConnectionFactory.class, RedisConnector.class })
 @Conditional(OnRedisBackend.class)
 @ConditionalOnMissingBean(Counters.class)
+@EnableConfigurationProperties(RateLimitProperties.class)
 public class RateLimitRedisAutoConfiguration {
 
 	/** How long a start waits for Redis before it goes on without. */
@@ -36,9 +49,54 @@ public class RateLimitRedisAutoConfiguration {
 		return connection;
 	}
 
+	@Bean(destroyMethod = "close")
+	Deadlines rateLimitDeadlines(LimiterConnection connection) {
+		return new Deadlines(connection.executor());
+	}
+
 	@Bean
-	RedisCounters rateLimitRedisCounters(LimiterConnection connection) {
-		return RedisCounters.on(connection.connector());
+	Nodes rateLimitNodes(RateLimitProperties properties, LimiterConnection connection,
+			ObjectProvider<CircuitBreakerRegistry> registry, ObjectProvider<NodeListener> listeners) {
+		RateLimitProperties.Redis.Breaker breaker = properties.redis().breaker();
+		BreakerOptions options = PolicyMapper.checked("Correct 'ratelimit.redis.breaker'.",
+				() -> new BreakerOptions(breaker.failureRate(), breaker.window(), breaker.minimumCalls(),
+						breaker.openFor()));
+		List<NodeListener> all = new ArrayList<>(listeners.orderedStream().toList());
+		all.add(new TopologyRefresh(connection.connector()));
+		Nodes nodes = new Nodes(options, registry.getIfUnique(CircuitBreakerRegistry::ofDefaults), all);
+		connection.connector().listen(new RedisConnector.Listener() {
+
+			@Override
+			public void connected(String node) {
+				nodes.reconnected(node);
+			}
+
+			@Override
+			public void nodes(Set<String> names) {
+				nodes.retain(names);
+			}
+
+		});
+		return nodes;
+	}
+
+	@Bean
+	GuardedCounters rateLimitCounters(LimiterConnection connection, Nodes nodes, Deadlines deadlines) {
+		return new GuardedCounters(RedisCounters.on(connection.connector()), nodes, deadlines);
+	}
+
+	/**
+	 * A node that fails may have been replaced without anybody saying so.
+	 */
+	private record TopologyRefresh(RedisConnector connector) implements NodeListener {
+
+		@Override
+		public void changed(String node, BreakerState state) {
+			if (state == BreakerState.OPEN) {
+				this.connector.refresh();
+			}
+		}
+
 	}
 
 }

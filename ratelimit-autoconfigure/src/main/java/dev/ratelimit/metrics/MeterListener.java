@@ -18,7 +18,6 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
-import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
 
 /**
@@ -94,8 +93,9 @@ public final class MeterListener implements DecisionListener {
 				meters.refused(refusing.limit().name());
 			}
 		}
-		if (decision.degraded()) {
-			meters.degraded(mode(live.policies(), request, decision), decision.reason());
+		FailureMode mode = decision.mode();
+		if (mode != null) {
+			meters.degraded(mode, decision.reason());
 		}
 	}
 
@@ -128,17 +128,6 @@ public final class MeterListener implements DecisionListener {
 					(known != null) ? known.succeededBy(policy) : PolicyMeters.of(this.registry, policy));
 		}
 		return Map.copyOf(meters);
-	}
-
-	/**
-	 * The failure mode that applied to the caller, whose tier may have one of its own.
-	 */
-	private static FailureMode mode(PolicySet policies, Request request, Decision decision) {
-		Match match = policies.match(request);
-		if (match != null) {
-			return match.onFailure();
-		}
-		return decision.allowed() ? FailureMode.ALLOW : FailureMode.DENY;
 	}
 
 	private record Live(PolicySet policies, Map<String, PolicyMeters> meters) {

@@ -13,6 +13,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
@@ -36,7 +37,7 @@ class RecordedLimiter implements RateLimiter {
 
 	RecordedLimiter(PolicySet policies) {
 		MemoryCounters counters = new MemoryCounters(1_000, () -> 1_700_000_000_000_000L);
-		this.limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, counters,
+		this.limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, Fallback.to(counters),
 				LimiterOptions.DEFAULTS, List.of());
 	}
 

@@ -176,7 +176,7 @@ class RedisAclTlsIntegrationTests {
 				});
 			assertThat(redis.cli("ACL", "LOG")).contains("auth");
 		}
-		assertThat(output).contains("WARN").contains("Redis cannot be reached").doesNotContain("correct-horse");
+		assertThat(output).contains("WARN").contains("cannot be used").doesNotContain("correct-horse");
 	}
 
 	/**

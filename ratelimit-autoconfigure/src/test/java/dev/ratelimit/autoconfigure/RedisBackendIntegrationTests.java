@@ -113,7 +113,7 @@ class RedisBackendIntegrationTests {
 					assertThat(degraded.allowed()).isTrue();
 					assertThat(degraded.degraded()).isTrue();
 					assertThat(degraded.reason()).isEqualTo(Decision.Reason.UNAVAILABLE);
-					assertThat(output).contains("Redis cannot be reached");
+					assertThat(output).contains("cannot be used");
 					redis.restart();
 					await().until(() -> check(context).source() == Decision.Source.REDIS);
 				});

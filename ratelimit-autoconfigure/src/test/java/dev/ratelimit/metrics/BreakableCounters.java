@@ -1,5 +1,6 @@
 package dev.ratelimit.metrics;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -29,7 +30,7 @@ public class BreakableCounters implements Counters {
 	}
 
 	@Override
-	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits) {
+	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
 		Throwable failure = this.failure;
 		return (failure != null) ? CompletableFuture.failedStage(failure) : this.counters.acquire(counters, permits);
 	}

@@ -2,7 +2,6 @@ package dev.ratelimit.metrics;
 
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -30,6 +29,8 @@ import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
 import dev.ratelimit.Tier;
 import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
@@ -51,8 +52,8 @@ class MeterListenerTests {
 	private final BreakableCounters counters = new BreakableCounters();
 
 	private final PolicyRateLimiter limiter = new PolicyRateLimiter(this.policies::get, new CounterKeys("rl"),
-			this.counters, new MemoryCounters(1_000, MemoryCounters::systemMicros), LimiterOptions.DEFAULTS,
-			List.of(this.listener));
+			this.counters, Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)),
+			LimiterOptions.DEFAULTS, List.of(this.listener));
 
 	@Test
 	void decisionsAreCountedByPolicyVersionOutcomeAndSource() {
@@ -126,7 +127,7 @@ class MeterListenerTests {
 
 	@Test
 	void degradedDecisionsAreCountedByFailureModeAndReason() {
-		this.counters.failWith(new TimeoutException());
+		this.counters.failWith(new UnansweredException(Decision.Reason.TIMEOUT, "late"));
 		check(ANN);
 		assertThat(tags("ratelimit.degraded"))
 			.containsExactly(Map.of("policy", "orders", "mode", "deny", "reason", "timeout"));
@@ -148,7 +149,7 @@ class MeterListenerTests {
 	@Test
 	void failureModeInShadowIsTheOneThatWouldHaveAnswered() {
 		this.policies.set(PolicySet.of(orders().shadow(true).build()));
-		this.counters.failWith(new TimeoutException());
+		this.counters.failWith(new UnansweredException(Decision.Reason.TIMEOUT, "late"));
 		assertThat(check(ANN).allowed()).isTrue();
 		assertThat(tags("ratelimit.degraded"))
 			.containsExactly(Map.of("policy", "orders", "mode", "deny", "reason", "timeout"));
@@ -157,7 +158,7 @@ class MeterListenerTests {
 	@Test
 	void floorThatRefusesIsCountedAsALimit() {
 		this.policies.set(PolicySet.of(orders().degradedFloor(Quota.parse("1/d")).build()));
-		this.counters.failWith(new TimeoutException());
+		this.counters.failWith(new UnansweredException(Decision.Reason.TIMEOUT, "late"));
 		Request request = ANN.with(Dimension.IP, "192.0.2.1");
 		check(request);
 		check(request);
@@ -221,7 +222,7 @@ class MeterListenerTests {
 	void metersOfARemovedPolicyGo() {
 		this.policies.set(PolicySet.of(orders().build(), other()));
 		check(ANN);
-		this.counters.failWith(new TimeoutException());
+		this.counters.failWith(new UnansweredException(Decision.Reason.TIMEOUT, "late"));
 		check(ANN);
 		this.policies.set(PolicySet.of(other()));
 		check(Request.of("other"));
@@ -279,7 +280,7 @@ class MeterListenerTests {
 		MeterListener listener = new MeterListener(merging, this.policies::get, () -> 1);
 		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
 		Decision others = new Decision("other", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
-				Decision.Source.REDIS, false, false, 1, 1, List.of(), Receipt.NOTHING);
+				Decision.Source.REDIS, false, null, 1, 1, List.of(), Receipt.NOTHING);
 		listener.decided(ANN, decision, 1);
 		listener.decided(Request.of("other"), others, 1);
 		this.policies.set(PolicySet.of(other()));
@@ -309,7 +310,7 @@ class MeterListenerTests {
 	}
 
 	private static Decision decision(Decision.Outcome outcome, Decision.Source source, List<LimitStatus> limits) {
-		return new Decision("orders", 0, true, outcome, Decision.Reason.LIMITS, source, false, false, 1, 1, limits,
+		return new Decision("orders", 0, true, outcome, Decision.Reason.LIMITS, source, false, null, 1, 1, limits,
 				Receipt.NOTHING);
 	}
 

@@ -16,6 +16,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Receipt;
@@ -343,18 +344,18 @@ class HttpAnswersTests {
 
 	private static Decision allowed(LimitStatus... limits) {
 		return new Decision("orders", 3, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS, Decision.Source.REDIS,
-				false, false, 1, 1, List.of(limits), Receipt.NOTHING);
+				false, null, 1, 1, List.of(limits), Receipt.NOTHING);
 	}
 
 	private static Decision refused(LimitStatus... limits) {
 		return new Decision("orders", 3, false, Decision.Outcome.REFUSED, Decision.Reason.LIMITS, Decision.Source.REDIS,
-				false, false, 150, 0, List.of(limits), Receipt.NOTHING);
+				false, null, 150, 0, List.of(limits), Receipt.NOTHING);
 	}
 
 	private static Decision degraded(boolean allowed, LimitStatus... limits) {
 		Decision.Outcome outcome = allowed ? Decision.Outcome.ALLOWED : Decision.Outcome.REFUSED;
-		return new Decision("orders", 3, allowed, outcome, Decision.Reason.TIMEOUT, Decision.Source.LOCAL, false, true,
-				1, 0, List.of(limits), Receipt.NOTHING);
+		return new Decision("orders", 3, allowed, outcome, Decision.Reason.TIMEOUT, Decision.Source.LOCAL, false,
+				FailureMode.LOCAL, 1, 0, List.of(limits), Receipt.NOTHING);
 	}
 
 	private static Decision without(boolean allowed, Decision.Outcome outcome, Decision.Reason reason) {

@@ -1,5 +1,6 @@
 package dev.ratelimit.counter;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
@@ -7,14 +8,28 @@ import dev.ratelimit.Decision;
 
 /**
  * Where counters are kept: the one interface of storage. Failures complete the stage
- * exceptionally and never throw.
+ * exceptionally, with an {@link UnansweredException} where the reason is known, and never
+ * throw.
  */
 public interface Counters {
 
+	/** For those who are in no hurry: an operator, a test. */
+	Duration PATIENCE = Duration.ofSeconds(1);
+
 	/**
 	 * Takes permits from every counter or from none, as one step.
+	 * @param counters what to take from
+	 * @param permits how many
+	 * @param timeout how long an answer is of use
 	 */
-	CompletionStage<Grant> acquire(List<Counter> counters, Permits permits);
+	CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout);
+
+	/**
+	 * Takes permits without hurry.
+	 */
+	default CompletionStage<Grant> acquire(List<Counter> counters, Permits permits) {
+		return acquire(counters, permits, PATIENCE);
+	}
 
 	/**
 	 * Gives back permits of a grant, to each of its counters. Does nothing where the

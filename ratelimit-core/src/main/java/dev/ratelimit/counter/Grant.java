@@ -9,10 +9,30 @@ import dev.ratelimit.LimitStatus;
  * What was taken from a set of counters.
  *
  * @param wanted what was asked for
- * @param permits taken from each of the counters; 0 if it was refused or only looked at
+ * @param permits taken from each of the counters that answered; 0 if it was refused or
+ * only looked at
  * @param readings the counters afterwards
+ * @param gaps the counters that did not answer, none as a rule
  */
-public record Grant(Permits wanted, long permits, List<Reading> readings) {
+public record Grant(Permits wanted, long permits, List<Reading> readings, List<Gap> gaps) {
+
+	public Grant(Permits wanted, long permits, List<Reading> readings) {
+		this(wanted, permits, readings, List.of());
+	}
+
+	/**
+	 * What there is when nobody answered: nobody refused either.
+	 */
+	public static Grant unanswered(Permits wanted, List<Counter> counters, Throwable failure) {
+		return new Grant(wanted, wanted.most(), List.of(), List.of(new Gap(counters, UnansweredException.of(failure))));
+	}
+
+	/**
+	 * Whether every counter answered.
+	 */
+	public boolean complete() {
+		return this.gaps.isEmpty();
+	}
 
 	public boolean refused() {
 		return this.permits < this.wanted.least();
@@ -27,6 +47,15 @@ public record Grant(Permits wanted, long permits, List<Reading> readings) {
 			reading.describe(this.wanted.least(), this.permits, statuses);
 		}
 		return statuses;
+	}
+
+	/**
+	 * Counters that did not answer.
+	 *
+	 * @param counters which ones
+	 * @param cause why not
+	 */
+	public record Gap(List<Counter> counters, UnansweredException cause) {
 	}
 
 }

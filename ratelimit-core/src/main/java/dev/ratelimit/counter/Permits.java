@@ -7,8 +7,9 @@ package dev.ratelimit.counter;
  * @param unit what is handed out in one piece
  * @param least smallest number worth having
  * @param most largest number wanted; 0 only looks
+ * @param debt how many of them may be missing and are owed then
  */
-public record Permits(long unit, long least, long most) {
+public record Permits(long unit, long least, long most, long debt) {
 
 	/** Takes nothing and tells the state. */
 	public static final Permits NONE = new Permits(0, 0, 0);
@@ -16,10 +17,14 @@ public record Permits(long unit, long least, long most) {
 	private static final Permits ONE = new Permits(1, 1, 1);
 
 	public Permits {
-		if (unit < 0 || least < unit || most < least || (unit == 0 && most > 0)) {
+		if (unit < 0 || least < unit || most < least || (unit == 0 && most > 0) || debt < 0) {
 			throw new IllegalArgumentException(
 					"cannot take " + least + " to " + most + " permits in multiples of " + unit);
 		}
+	}
+
+	public Permits(long unit, long least, long most) {
+		this(unit, least, most, 0);
 	}
 
 	/**
@@ -37,13 +42,22 @@ public record Permits(long unit, long least, long most) {
 	}
 
 	/**
+	 * This many or none, where a counter that is full lets a cost above its burst pass
+	 * and is owed the rest.
+	 * @param burst of the smallest counter
+	 */
+	public static Permits owing(long cost, long burst) {
+		return (cost <= burst) ? exactly(cost) : new Permits(cost, cost, cost, cost - burst);
+	}
+
+	/**
 	 * How many of the available permits to take.
 	 */
 	public long of(long available) {
 		if (this.unit == 0) {
 			return 0;
 		}
-		long taken = Math.min(this.most, available);
+		long taken = Math.min(this.most, available + this.debt);
 		taken -= taken % this.unit;
 		return (taken >= this.least) ? taken : 0;
 	}

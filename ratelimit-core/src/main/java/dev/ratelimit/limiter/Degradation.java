@@ -4,9 +4,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Receipt;
@@ -14,13 +18,18 @@ import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
-import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.policy.Match;
 
 /**
- * Answers for counters that cannot: the failure mode of the policy, after its floor.
+ * Answers for counters that cannot: the floor of the policy first, then a failure mode.
+ *
+ * <p>
+ * Under {@code local} an instance counts by itself, by GCRA, at its share of each limit.
+ * A cost above the burst of a share passes when the share is full and is owed, or it
+ * would never pass. The counts stay where they are when Redis is back, so that a node
+ * that comes and goes hands out nothing twice.
  */
 final class Degradation {
 
@@ -30,84 +39,102 @@ final class Degradation {
 	 */
 	private static final double SLACK = 1.5;
 
-	private final Counters local;
+	private static final int MAX_SHARES = 10_000;
+
+	private final Fallback fallback;
 
 	private final CounterKeys keys;
 
 	private final CounterResolver resolver;
 
-	private final int instances;
+	private final Cache<Share, CounterSpec> shares = Caffeine.newBuilder()
+		.maximumSize(MAX_SHARES)
+		.executor(Runnable::run)
+		.build();
 
-	Degradation(Counters local, CounterKeys keys, CounterResolver resolver, int instances) {
-		this.local = local;
+	Degradation(Fallback fallback, CounterKeys keys, CounterResolver resolver) {
+		this.fallback = fallback;
 		this.keys = keys;
 		this.resolver = resolver;
-		this.instances = instances;
-	}
-
-	CompletionStage<Decision> decide(Match match, Request request, Decision.Reason reason) {
-		Quota floor = match.policy().settings().degradedFloor();
-		String ip = this.resolver.value(Dimension.IP, request);
-		if (floor == null || ip == null) {
-			return answer(match, request, reason);
-		}
-		Limit limit = new Limit("degraded-floor", List.of(Dimension.IP), List.of(floor));
-		Counter counter = counter(match, limit, List.of(ip));
-		return this.local.acquire(List.of(counter), permits(request, limit))
-			.thenCompose((grant) -> grant.refused()
-					? CompletableFuture.completedStage(decision(match, request, grant, reason))
-					: answer(match, request, reason));
-	}
-
-	private CompletionStage<Decision> answer(Match match, Request request, Decision.Reason reason) {
-		return switch (match.onFailure()) {
-			case ALLOW -> CompletableFuture.completedStage(without(match, request, true, reason));
-			case DENY -> CompletableFuture.completedStage(without(match, request, false, reason));
-			case LOCAL -> local(match, request, reason);
-		};
-	}
-
-	private CompletionStage<Decision> local(Match match, Request request, Decision.Reason reason) {
-		List<Counter> counters = this.resolver.resolve(match, request);
-		if (counters == null || counters.isEmpty()) {
-			return CompletableFuture.completedStage(without(match, request, true, reason));
-		}
-		List<Counter> shares = counters.stream().map(this::share).toList();
-		long cost = shares.stream()
-			.mapToLong((share) -> share.spec().limit().largestCost())
-			.reduce(request.cost(), Math::min);
-		return this.local.acquire(shares, Permits.exactly(cost))
-			.thenApply((grant) -> decision(match, request, grant, reason));
 	}
 
 	/**
-	 * This instance's share of a limit. A cost above it passes when the share is full, or
-	 * it would never pass.
+	 * Answers for the counters that a grant lacks.
 	 */
-	private Counter share(Counter counter) {
-		Limit limit = counter.spec().limit();
-		double share = SLACK / this.instances;
-		List<Quota> quotas = limit.quotas().stream().map((quota) -> quota.scaled(share)).toList();
-		return new Counter(new CounterSpec(Algorithm.GCRA, limit.withQuotas(quotas)), counter.key());
+	CompletionStage<Decision> decide(FailureMode mode, Match match, Request request, Grant grant,
+			Decision.Reason reason) {
+		return decide(mode, match, request, grant.gaps().stream().flatMap((gap) -> gap.counters().stream()).toList(),
+				reason);
 	}
 
-	private Counter counter(Match match, Limit limit, List<String> values) {
-		String key = this.keys.key(match.policy().id(), Algorithm.GCRA, limit, values);
-		return new Counter(new CounterSpec(Algorithm.GCRA, limit), key);
+	/**
+	 * Answers for counters.
+	 * @param mode how
+	 * @param counters those that did not answer, or were not asked
+	 */
+	CompletionStage<Decision> decide(FailureMode mode, Match match, Request request, List<Counter> counters,
+			Decision.Reason reason) {
+		Quota floor = match.policy().settings().degradedFloor();
+		String ip = (floor != null) ? this.resolver.value(Dimension.IP, request) : null;
+		if (floor == null || ip == null) {
+			return answer(mode, match, request, counters, reason);
+		}
+		Limit limit = new Limit("degraded-floor", List.of(Dimension.IP), List.of(floor));
+		String key = this.keys.key(match.policy().id(), Algorithm.GCRA, limit, List.of(ip));
+		Counter counter = new Counter(spec(limit, 1), key);
+		return acquire(List.of(counter), request).thenCompose((grant) -> grant.refused()
+				? CompletableFuture.completedStage(decision(mode, match, request, grant, reason))
+				: answer(mode, match, request, counters, reason));
 	}
 
-	private static Permits permits(Request request, Limit limit) {
-		return Permits.exactly(Math.min(request.cost(), limit.largestCost()));
+	private CompletionStage<Decision> answer(FailureMode mode, Match match, Request request, List<Counter> counters,
+			Decision.Reason reason) {
+		return switch (mode) {
+			case ALLOW, DENY ->
+				CompletableFuture.completedStage(Decision.by(mode, request, match.policy().version(), reason));
+			case LOCAL -> local(match, request, counters, reason);
+		};
 	}
 
-	private static Decision without(Match match, Request request, boolean allowed, Decision.Reason reason) {
-		return Decision.without(request, match.policy().version(), allowed, Decision.Outcome.ERROR, reason);
+	private CompletionStage<Decision> local(Match match, Request request, List<Counter> counters,
+			Decision.Reason reason) {
+		if (counters.isEmpty()) {
+			return answer(FailureMode.ALLOW, match, request, counters, reason);
+		}
+		double share = SLACK / this.fallback.instances().getAsInt();
+		List<Counter> shares = counters.stream()
+			.map((counter) -> new Counter(spec(counter.spec().limit(), share), counter.key()))
+			.toList();
+		return acquire(shares, request)
+			.thenApply((grant) -> decision(FailureMode.LOCAL, match, request, grant, reason));
 	}
 
-	private static Decision decision(Match match, Request request, Grant grant, Decision.Reason reason) {
+	private CompletionStage<Grant> acquire(List<Counter> counters, Request request) {
+		long burst = counters.stream().mapToLong((counter) -> counter.spec().limit().largestCost()).min().orElseThrow();
+		return this.fallback.local().acquire(counters, Permits.owing(request.cost(), burst));
+	}
+
+	private CounterSpec spec(Limit limit, double share) {
+		return this.shares.get(new Share(limit, share), Share::spec);
+	}
+
+	private static Decision decision(FailureMode mode, Match match, Request request, Grant grant,
+			Decision.Reason reason) {
 		Decision.Outcome outcome = grant.refused() ? Decision.Outcome.REFUSED : Decision.Outcome.ALLOWED;
 		return new Decision(match.policy().id(), match.policy().version(), !grant.refused(), outcome, reason,
-				Decision.Source.LOCAL, false, true, request.cost(), 0, grant.statuses(), Receipt.NOTHING);
+				Decision.Source.LOCAL, false, mode, request.cost(), 0, grant.statuses(), Receipt.NOTHING);
+	}
+
+	/**
+	 * A part of a limit.
+	 */
+	private record Share(Limit limit, double part) {
+
+		CounterSpec spec() {
+			List<Quota> quotas = this.limit.quotas().stream().map((quota) -> quota.scaled(this.part)).toList();
+			return new CounterSpec(Algorithm.GCRA, this.limit.withQuotas(quotas));
+		}
+
 	}
 
 }

@@ -11,11 +11,10 @@ import dev.ratelimit.FailureMode;
  * @param onUnknownPolicy what happens to a request whose policy does not exist: allow or
  * deny
  * @param ipv6Prefix how many bits of an IPv6 address make a caller
- * @param instances how many instances share the limits when each has to count by itself
  */
-public record LimiterOptions(Duration timeout, FailureMode onUnknownPolicy, int ipv6Prefix, int instances) {
+public record LimiterOptions(Duration timeout, FailureMode onUnknownPolicy, int ipv6Prefix) {
 
-	public static final LimiterOptions DEFAULTS = new LimiterOptions(Duration.ofMillis(20), FailureMode.ALLOW, 64, 1);
+	public static final LimiterOptions DEFAULTS = new LimiterOptions(Duration.ofMillis(20), FailureMode.ALLOW, 64);
 
 	public LimiterOptions {
 		if (timeout.isNegative() || timeout.isZero()) {
@@ -26,9 +25,6 @@ public record LimiterOptions(Duration timeout, FailureMode onUnknownPolicy, int 
 		}
 		if (ipv6Prefix < 1 || ipv6Prefix > 128) {
 			throw new IllegalArgumentException("ipv6-prefix must be 1 to 128 but was " + ipv6Prefix);
-		}
-		if (instances < 1) {
-			throw new IllegalArgumentException("instances must be at least 1 but was " + instances);
 		}
 	}
 

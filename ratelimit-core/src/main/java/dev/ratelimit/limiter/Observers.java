@@ -1,10 +1,10 @@
 package dev.ratelimit.limiter;
 
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,25 +13,38 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CorruptCounterException;
+import dev.ratelimit.counter.UnansweredException;
 
 /**
- * Tells listeners and the log what happens, the log only when something changes.
+ * Tells listeners and the log what happens, the log only when something changes: each
+ * reason once in an episode, which is over when nothing has failed for a while. While one
+ * node of several fails, checks fail and succeed in turn, and that is one change, not
+ * thousands.
  */
 final class Observers {
 
 	private static final Logger logger = LoggerFactory.getLogger(PolicyRateLimiter.class);
 
+	private static final long QUIET_NANOS = Duration.ofSeconds(10).toNanos();
+
 	private final List<DecisionListener> listeners;
 
-	private final AtomicReference<Decision.@Nullable Reason> degraded = new AtomicReference<>();
+	private final LongSupplier nanos;
+
+	/** One bit for each reason that was seen in this episode. */
+	private final AtomicLong seen = new AtomicLong();
+
+	private volatile Decision.Reason last = Decision.Reason.INTERNAL;
+
+	private volatile long lastSeen;
 
 	private final AtomicBoolean unresolved = new AtomicBoolean();
 
 	private final AtomicBoolean listenerFailing = new AtomicBoolean();
 
-	Observers(List<DecisionListener> listeners) {
+	Observers(List<DecisionListener> listeners, LongSupplier nanos) {
 		this.listeners = List.copyOf(listeners);
+		this.nanos = nanos;
 	}
 
 	Decision observe(Request request, Decision decision, long start) {
@@ -50,19 +63,21 @@ final class Observers {
 	}
 
 	/**
-	 * The counters could not answer.
+	 * Counters did not answer.
 	 * @return why
 	 */
-	Decision.Reason degraded(Throwable failure) {
-		Throwable cause = cause(failure);
-		Decision.Reason reason = reason(cause);
-		if (this.degraded.getAndSet(reason) != reason) {
-			String what = "Checks cannot be decided ({}: {}); policies now use their failure mode";
+	Decision.Reason unanswered(UnansweredException failure) {
+		Decision.Reason reason = failure.reason();
+		this.last = reason;
+		this.lastSeen = this.nanos.getAsLong();
+		long bit = 1L << reason.ordinal();
+		if ((this.seen.get() & bit) == 0 && (this.seen.getAndUpdate((bits) -> bits | bit) & bit) == 0) {
+			String what = "Checks cannot be decided ({}: {}); policies use their failure mode for them";
 			if (reason == Decision.Reason.INTERNAL) {
-				logger.error(what, reason.text(), cause.getMessage(), cause);
+				logger.error(what, reason.text(), failure.getMessage(), failure.getCause());
 			}
 			else {
-				logger.warn(what, reason.text(), cause.getMessage());
+				logger.warn(what, reason.text(), failure.getMessage());
 			}
 		}
 		return reason;
@@ -76,36 +91,29 @@ final class Observers {
 		if (this.unresolved.compareAndSet(false, true)) {
 			logger.warn(
 					"A request could not be resolved ({}); its policy's failure mode answers, and so for all like it",
-					cause(failure).getMessage());
-		}
-	}
-
-	void recovered() {
-		if (this.degraded.get() != null && this.degraded.getAndSet(null) != null) {
-			logger.info("Checks are decided again; policies are enforced");
+					failure.getMessage());
 		}
 	}
 
 	/**
-	 * Why the last check was not decided by the counters, {@code null} if it was.
+	 * Counters did answer.
+	 */
+	void answered() {
+		if (this.seen.get() != 0 && isQuiet() && this.seen.getAndSet(0) != 0) {
+			logger.info("No check has failed for {} s; policies are enforced",
+					Duration.ofNanos(QUIET_NANOS).toSeconds());
+		}
+	}
+
+	/**
+	 * Why counters did not answer a moment ago, {@code null} if they did.
 	 */
 	Decision.@Nullable Reason degraded() {
-		return this.degraded.get();
+		return (this.seen.get() != 0 && !isQuiet()) ? this.last : null;
 	}
 
-	private static Throwable cause(Throwable failure) {
-		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
-	}
-
-	private static Decision.Reason reason(Throwable failure) {
-		if (failure instanceof TimeoutException) {
-			return Decision.Reason.TIMEOUT;
-		}
-		if (failure instanceof CorruptCounterException) {
-			return Decision.Reason.CORRUPT;
-		}
-		boolean redis = failure.getClass().getName().startsWith("io.lettuce.");
-		return redis ? Decision.Reason.UNAVAILABLE : Decision.Reason.INTERNAL;
+	private boolean isQuiet() {
+		return this.nanos.getAsLong() - this.lastSeen > QUIET_NANOS;
 	}
 
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -22,6 +21,7 @@ import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
 
@@ -41,6 +41,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private final Counters counters;
 
+	private final Fallback fallback;
+
 	private final Degradation degradation;
 
 	private final Observers observers;
@@ -52,17 +54,18 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 * @param policies the snapshot in force, asked for with every request
 	 * @param keys how counters are named
 	 * @param counters where they are kept
-	 * @param local where they are kept while those cannot be reached, in this process
+	 * @param fallback what decides while those cannot
 	 * @param options what holds for all policies
 	 * @param listeners who sees every decision
 	 */
-	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Counters local,
+	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
 			LimiterOptions options, List<DecisionListener> listeners) {
 		this.policies = policies;
 		this.resolver = new CounterResolver(keys, options.ipv6Prefix());
 		this.counters = counters;
-		this.degradation = new Degradation(local, keys, this.resolver, options.instances());
-		this.observers = new Observers(listeners);
+		this.fallback = fallback;
+		this.degradation = new Degradation(fallback, keys, this.resolver);
+		this.observers = new Observers(listeners, System::nanoTime);
 		this.options = options;
 	}
 
@@ -70,7 +73,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 	public CompletionStage<Decision> check(Request request) {
 		long start = System.nanoTime();
 		PolicySet policies = this.policies.get();
-		return decide(policies, request).thenApply((decision) -> this.observers.observe(request, decision, start));
+		return decide(policies, request).exceptionally((failure) -> lastResort(policies, request, failure))
+			.thenApply((decision) -> this.observers.observe(request, decision, start));
 	}
 
 	@Override
@@ -79,8 +83,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Match match = this.policies.get().match(request);
 		this.observers.unresolved(failure);
 		CompletionStage<Decision> decision = (match != null)
-				? shadowed(match, this.degradation.decide(match, request, Decision.Reason.INTERNAL))
-				: unknownPolicy(request);
+				? shadowed(match, failed(match, request, Decision.Reason.INTERNAL)) : unknownPolicy(request);
 		return decision.thenApply((decided) -> this.observers.observe(request, decided, start));
 	}
 
@@ -104,8 +107,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Why the counters did not answer when they were last asked, {@code null} if they
-	 * did: failure modes answer while there is a reason.
+	 * Why counters did not answer within the last seconds, {@code null} if they always
+	 * did.
 	 */
 	public Decision.@Nullable Reason degraded() {
 		return this.observers.degraded();
@@ -131,39 +134,92 @@ public final class PolicyRateLimiter implements RateLimiter {
 			if (counters.isEmpty()) {
 				return bypassed(match, request, Decision.Reason.IDENTITY);
 			}
+			FailureMode forced = this.fallback.forced().get();
+			if (forced != null) {
+				return shadowed(match,
+						this.degradation.decide(forced, match, request, counters, Decision.Reason.SWITCH));
+			}
 			return shadowed(match, acquire(match, request, counters));
 		}
 		catch (RuntimeException ex) {
-			return (match != null) ? shadowed(match, answer(match, request, ex)) : unknownPolicy(request);
+			Decision.Reason reason = this.observers.unanswered(UnansweredException.of(ex));
+			return (match != null) ? shadowed(match, failed(match, request, reason)) : unknownPolicy(request);
 		}
 	}
 
 	private CompletionStage<Decision> acquire(Match match, Request request, List<Counter> counters) {
-		CompletableFuture<Grant> grant = this.counters
-			.acquire(counters, Permits.between(request.atLeast(), request.cost()))
-			.toCompletableFuture();
-		if (!grant.isDone()) {
-			Duration timeout = match.policy().settings().timeout();
-			grant = grant.orTimeout(((timeout != null) ? timeout : this.options.timeout()).toNanos(),
-					TimeUnit.NANOSECONDS);
-		}
-		return grant.handle((granted, failure) -> (failure == null)
-				? CompletableFuture.completedStage(decision(match, request, granted)) : answer(match, request, failure))
+		Permits permits = Permits.between(request.atLeast(), request.cost());
+		Duration timeout = match.policy().settings().timeout();
+		return this.counters.acquire(counters, permits, (timeout != null) ? timeout : this.options.timeout())
+			.handle((grant, failure) -> decided(match, request,
+					(failure == null) ? grant : Grant.unanswered(permits, counters, failure)))
 			.thenCompose(Function.identity());
 	}
 
-	private Decision decision(Match match, Request request, Grant grant) {
-		this.observers.recovered();
+	private CompletionStage<Decision> decided(Match match, Request request, Grant grant) {
+		if (!grant.complete()) {
+			return patched(match, request, grant);
+		}
+		this.observers.answered();
+		return CompletableFuture.completedStage(decision(match, request, grant, null));
+	}
+
+	/**
+	 * Some of the counters did not answer, or none did: the failure mode speaks for them,
+	 * the others still hold. What a request that is refused has taken is given back, and
+	 * so is what it takes too late.
+	 */
+	private CompletionStage<Decision> patched(Match match, Request request, Grant grant) {
+		Decision.Reason reason = this.observers.unanswered(grant.gaps().get(0).cause());
+		CompletionStage<Decision> decision = grant.refused()
+				? CompletableFuture.completedStage(decision(match, request, grant, match.onFailure()))
+				: this.degradation.decide(match.onFailure(), match, request, grant, reason)
+					.thenApply((patch) -> merged(match, request, grant, patch));
+		return decision.thenApply((merged) -> {
+			long kept = merged.allowed() ? grant.permits() : 0;
+			if (!grant.readings().isEmpty() && grant.permits() > kept) {
+				this.counters.giveBack(grant, grant.permits() - kept);
+			}
+			grant.gaps().forEach((gap) -> gap.cause().late().thenAccept((late) -> giveBackAbove(kept, late)));
+			return merged;
+		});
+	}
+
+	private Decision merged(Match match, Request request, Grant grant, Decision patch) {
+		if (!patch.allowed() || grant.readings().isEmpty()) {
+			return patch;
+		}
+		Decision answered = decision(match, request, grant, patch.mode());
+		return answered.with(patch.reason(), patch.limits());
+	}
+
+	private void giveBackAbove(long kept, Grant late) {
+		if (late.permits() > kept && !late.readings().isEmpty()) {
+			this.counters.giveBack(late, late.permits() - kept);
+		}
+	}
+
+	private Decision decision(Match match, Request request, Grant grant, @Nullable FailureMode mode) {
 		Decision.Outcome outcome = grant.refused() ? Decision.Outcome.REFUSED : Decision.Outcome.ALLOWED;
 		Receipt receipt = (grant.permits() > 0) ? new GrantReceipt(this.counters, grant) : Receipt.NOTHING;
 		return new Decision(match.policy().id(), match.policy().version(), !grant.refused(), outcome,
-				Decision.Reason.LIMITS, this.counters.source(), false, false, request.cost(), grant.permits(),
+				Decision.Reason.LIMITS, this.counters.source(), false, mode, request.cost(), grant.permits(),
 				grant.statuses(), receipt);
 	}
 
-	private CompletionStage<Decision> answer(Match match, Request request, Throwable failure) {
-		Decision.Reason reason = this.observers.degraded(failure);
-		return this.degradation.decide(match, request, reason);
+	private CompletionStage<Decision> failed(Match match, Request request, Decision.Reason reason) {
+		List<Counter> counters = this.resolver.resolve(match, request);
+		return this.degradation.decide(match.onFailure(), match, request, (counters != null) ? counters : List.of(),
+				reason);
+	}
+
+	/** The failure mode itself has failed, and a check must not. */
+	private Decision lastResort(PolicySet policies, Request request, Throwable failure) {
+		this.observers.unanswered(UnansweredException.of(failure));
+		Match match = policies.match(request);
+		boolean deny = match != null && match.onFailure() == FailureMode.DENY && !match.policy().settings().shadow();
+		return Decision.by(deny ? FailureMode.DENY : FailureMode.ALLOW, request,
+				(match != null) ? match.policy().version() : 0, Decision.Reason.INTERNAL);
 	}
 
 	/** In shadow nothing is ever refused, only reported. */

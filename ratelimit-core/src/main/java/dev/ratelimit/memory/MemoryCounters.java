@@ -74,7 +74,7 @@ public final class MemoryCounters implements Counters {
 	}
 
 	@Override
-	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits) {
+	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
 		Cell[] cells = counters.stream().map(this::cell).toArray(Cell[]::new);
 		while (true) {
 			Step step = new Step(counters, cells, this.micros.getAsLong());

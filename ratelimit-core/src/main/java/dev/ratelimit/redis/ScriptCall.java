@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 
 import dev.ratelimit.Algorithm;
-import dev.ratelimit.counter.CorruptCounterException;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
+import dev.ratelimit.counter.UnansweredException;
 
 /**
  * One script call: a list of requests that are decided in their order at one time, each
@@ -127,7 +127,7 @@ final class ScriptCall {
 
 		Outcome requireSound() {
 			if (this.taken < 0) {
-				throw new CorruptCounterException(this.readings.get(0).counter().spec());
+				throw UnansweredException.corrupt(this.readings.get(0).counter().spec());
 			}
 			return this;
 		}

@@ -19,12 +19,12 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CorruptCounterException;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
@@ -168,24 +168,11 @@ class PolicyRateLimiterDecisionsTests {
 	}
 
 	@Test
-	void answerThatDoesNotComeIsATimeout() {
-		Counters silent = new FailingCounters() {
-			@Override
-			public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits) {
-				return new CompletableFuture<>();
-			}
-		};
-		Decision decision = check(limiter(orders().timeout(Duration.ofMillis(1)), silent), ANN);
-		assertThat(decision.allowed()).isTrue();
-		assertThat(decision.reason()).isEqualTo(Decision.Reason.TIMEOUT);
-	}
-
-	@Test
 	void corruptCounterIsAReasonOfItsOwn() {
 		Counters corrupt = new FailingCounters() {
 			@Override
-			public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits) {
-				return CompletableFuture.failedStage(new CorruptCounterException(counters.get(0).spec()));
+			public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+				return CompletableFuture.failedStage(UnansweredException.corrupt(counters.get(0).spec()));
 			}
 		};
 		assertThat(check(limiter(orders(), corrupt), ANN).reason()).isEqualTo(Decision.Reason.CORRUPT);
@@ -195,7 +182,7 @@ class PolicyRateLimiterDecisionsTests {
 	void countersThatThrowAreAFailureToo() {
 		Counters throwing = new FailingCounters() {
 			@Override
-			public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits) {
+			public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
 				throw new IllegalStateException("broken");
 			}
 		};
@@ -221,7 +208,7 @@ class PolicyRateLimiterDecisionsTests {
 			throw new IllegalStateException("broken");
 		};
 		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(orders().build()), new CounterKeys("rl"),
-				memory(), memory(), LimiterOptions.DEFAULTS,
+				memory(), Fallback.to(memory()), LimiterOptions.DEFAULTS,
 				List.of(throwing, (request, decision, nanos) -> this.observed.add(decision)));
 		assertThat(check(limiter, ANN).allowed()).isTrue();
 		assertThat(this.observed).hasSize(1);
@@ -247,8 +234,8 @@ class PolicyRateLimiterDecisionsTests {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies, Counters counters) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, memory(), LimiterOptions.DEFAULTS,
-				List.of((request, decision, nanos) -> this.observed.add(decision)));
+		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, Fallback.to(memory()),
+				LimiterOptions.DEFAULTS, List.of((request, decision, nanos) -> this.observed.add(decision)));
 	}
 
 	private MemoryCounters memory() {
@@ -265,7 +252,7 @@ class PolicyRateLimiterDecisionsTests {
 	private static class FailingCounters implements Counters {
 
 		@Override
-		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits) {
+		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
 			return CompletableFuture.failedStage(new IllegalStateException("not reachable"));
 		}
 

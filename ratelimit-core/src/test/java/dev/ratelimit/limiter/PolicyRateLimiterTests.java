@@ -148,7 +148,7 @@ class PolicyRateLimiterTests {
 
 	private PolicyRateLimiter limiter(PolicySet policies, Counters counters, DecisionListener... listeners) {
 		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters,
-				new MemoryCounters(1_000, this.now::get), LimiterOptions.DEFAULTS, List.of(listeners));
+				Fallback.to(new MemoryCounters(1_000, this.now::get)), LimiterOptions.DEFAULTS, List.of(listeners));
 	}
 
 	private List<LimitStatus> peek(Request request) {

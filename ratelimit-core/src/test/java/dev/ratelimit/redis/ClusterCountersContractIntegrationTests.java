@@ -9,7 +9,7 @@ class ClusterCountersContractIntegrationTests extends CountersContract {
 
 	@Override
 	protected Counters counters(LongSupplier micros) {
-		return Connections.cluster().at(micros);
+		return Connections.guarded(Connections.cluster().at(micros));
 	}
 
 }

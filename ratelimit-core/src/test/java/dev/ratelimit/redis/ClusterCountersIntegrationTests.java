@@ -17,6 +17,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.testing.RedisServer;
@@ -36,11 +37,11 @@ class ClusterCountersIntegrationTests {
 
 	private static final Limit PER_IP = Limit.of("per-ip", List.of(Dimension.IP), "50/d");
 
-	private RedisCounters counters;
+	private Counters counters;
 
 	@BeforeEach
 	void start() {
-		this.counters = Connections.cluster();
+		this.counters = Connections.guarded(Connections.cluster());
 	}
 
 	@Test
@@ -102,7 +103,7 @@ class ClusterCountersIntegrationTests {
 
 	@Test
 	void everyNodeGetsTheScriptAgainAfterAScriptFlush() {
-		join(RedisCounters.load(Connections.clusterConnection().async()));
+		join(this.counters.acquire(List.of(counter(PER_IP, "10.0.0.1")), Permits.exactly(1)));
 		Connections.clusterConnection().sync().scriptFlush();
 		for (int i = 0; i < 50; i++) {
 			Grant grant = join(this.counters.acquire(List.of(counter(PER_IP, "10.0.0." + i)), Permits.exactly(1)));

@@ -1,17 +1,28 @@
 package dev.ratelimit.redis;
 
+import java.util.List;
+import java.util.concurrent.ForkJoinPool;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.guard.BreakerOptions;
+import dev.ratelimit.guard.Deadlines;
+import dev.ratelimit.guard.GuardedCounters;
+import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.testing.RedisServers;
 
 /**
  * One connection to each of the shared servers, for all tests of this JVM.
  */
 final class Connections {
+
+	private static final Deadlines DEADLINES = new Deadlines(ForkJoinPool.commonPool());
 
 	private Connections() {
 	}
@@ -30,6 +41,14 @@ final class Connections {
 	static RedisCounters cluster() {
 		RedisServers.cluster().flush();
 		return RedisCounters.on(Cluster.CONNECTION);
+	}
+
+	/**
+	 * The same counters as the limiter uses them: within a deadline and behind breakers.
+	 */
+	static Counters guarded(RedisCounters counters) {
+		return new GuardedCounters(counters,
+				new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of()), DEADLINES);
 	}
 
 	static StatefulRedisConnection<byte[], byte[]> standaloneConnection() {

@@ -9,7 +9,7 @@ class RedisCountersContractIntegrationTests extends CountersContract {
 
 	@Override
 	protected Counters counters(LongSupplier micros) {
-		return Connections.standalone().at(micros);
+		return Connections.guarded(Connections.standalone().at(micros));
 	}
 
 }

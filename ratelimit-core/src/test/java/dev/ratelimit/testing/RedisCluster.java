@@ -79,6 +79,36 @@ public final class RedisCluster implements AutoCloseable {
 			.orElseThrow();
 	}
 
+	/** The replica that would take over the key's slot. */
+	public RedisServer replicaOf(String key) {
+		String primary = primaryOf(key).cli("CLUSTER", "MYID");
+		return responsive()
+			.filter((server) -> primary
+				.equals(nodes(server).getPartitionByNodeId(server.cli("CLUSTER", "MYID")).getSlaveOf()))
+			.findFirst()
+			.orElseThrow(() -> new IllegalStateException("No replica of " + primaryOf(key) + " can answer"));
+	}
+
+	/** Waits until this node owns the key's slot in the eyes of all that can answer. */
+	public void awaitPrimaryOf(String key, RedisServer expected) {
+		int slot = SlotHash.getSlot(key);
+		await(expected + " to own slot " + slot).ignoreExceptions()
+			.until(() -> responsive().allMatch((server) -> expected.port() == ownerPort(nodes(server), slot)));
+	}
+
+	/**
+	 * Prepares to move the key's slot to another primary, step by step. A cluster that
+	 * other tests share should have no slot left half moved.
+	 */
+	public Resharding reshard(String key, RedisServer to) {
+		return new Resharding(this, key, primaryOf(key), to);
+	}
+
+	/** Those that are primaries now and can answer. */
+	public List<RedisServer> primaries() {
+		return responsive().filter((server) -> server.cli("ROLE").startsWith("master")).toList();
+	}
+
 	/** Empties all primaries that can answer. */
 	public void flush() {
 		responsive().forEach((server) -> {
@@ -154,6 +184,11 @@ public final class RedisCluster implements AutoCloseable {
 
 	private Stream<RedisServer> responsive() {
 		return this.servers.stream().filter(RedisServer::responsive);
+	}
+
+	private static int ownerPort(Partitions nodes, int slot) {
+		RedisClusterNode owner = nodes.getPartitionBySlot(slot);
+		return (owner != null) ? owner.getUri().getPort() : -1;
 	}
 
 	private static Partitions nodes(RedisServer server) {

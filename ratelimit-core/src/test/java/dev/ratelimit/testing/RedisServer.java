@@ -3,6 +3,8 @@ package dev.ratelimit.testing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 import io.lettuce.core.RedisURI;
 
@@ -120,6 +122,24 @@ public final class RedisServer implements AutoCloseable {
 	 */
 	public String cli(String... command) {
 		return Commands.send(uri(), command);
+	}
+
+	/** A section of INFO, for example {@code info("memory").get("used_memory")}. */
+	public Map<String, String> info(String section) {
+		return cli("INFO", section).lines()
+			.map((line) -> line.split(":", 2))
+			.filter((field) -> field.length == 2)
+			.collect(Collectors.toMap((field) -> field[0], (field) -> field[1]));
+	}
+
+	/**
+	 * How often a command was called since the server started.
+	 * @param command in lower case, for example {@code "evalsha"} or
+	 * {@code "script|load"}
+	 */
+	public long calls(String command) {
+		String statistics = info("commandstats").getOrDefault("cmdstat_" + command, "calls=0,");
+		return Long.parseLong(statistics.substring("calls=".length(), statistics.indexOf(',')));
 	}
 
 	/** Ends the process and removes its files. */

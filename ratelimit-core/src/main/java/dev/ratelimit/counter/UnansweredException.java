@@ -1,0 +1,75 @@
+package dev.ratelimit.counter;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Decision;
+
+/**
+ * The counters did not answer, and why. Without a stack trace and without a key: the one
+ * costs too much while everything fails, the other may be personal data.
+ */
+public final class UnansweredException extends RuntimeException {
+
+	private static final CompletionStage<Grant> NEVER = CompletableFuture
+		.failedStage(new IllegalStateException("nothing was sent"));
+
+	private final Decision.Reason reason;
+
+	private final transient CompletionStage<Grant> late;
+
+	public UnansweredException(Decision.Reason reason, String message) {
+		this(reason, message, null, NEVER);
+	}
+
+	/**
+	 * Creates an exception for an answer that may still come.
+	 * @param late completes with it, if ever
+	 */
+	public UnansweredException(Decision.Reason reason, String message, CompletionStage<Grant> late) {
+		this(reason, message, null, late);
+	}
+
+	private UnansweredException(Decision.Reason reason, String message, @Nullable Throwable cause,
+			CompletionStage<Grant> late) {
+		super(message, cause, false, false);
+		this.reason = reason;
+		this.late = late;
+	}
+
+	/**
+	 * A counter's key holds something else.
+	 */
+	public static UnansweredException corrupt(CounterSpec spec) {
+		return new UnansweredException(Decision.Reason.CORRUPT, "the counter of limit '" + spec.limit().name()
+				+ "' holds a value that is not a " + spec.algorithm().text() + " counter");
+	}
+
+	/**
+	 * What is known about any failure.
+	 */
+	public static UnansweredException of(Throwable failure) {
+		Throwable cause = failure;
+		while (!(cause instanceof UnansweredException) && cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		if (cause instanceof UnansweredException unanswered) {
+			return unanswered;
+		}
+		return new UnansweredException(Decision.Reason.INTERNAL, String.valueOf(cause), cause, NEVER);
+	}
+
+	public Decision.Reason reason() {
+		return this.reason;
+	}
+
+	/**
+	 * What was taken after all, once it is known; fails if nothing was.
+	 */
+	public CompletionStage<Grant> late() {
+		return this.late;
+	}
+
+}

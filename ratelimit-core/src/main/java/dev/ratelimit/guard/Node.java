@@ -1,0 +1,156 @@
+package dev.ratelimit.guard;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.UnansweredException;
+
+/**
+ * One node as its checks see it: whether it may be asked, how many wait for it, how the
+ * last ones fared.
+ */
+final class Node {
+
+	private static final Logger logger = LoggerFactory.getLogger(Node.class);
+
+	private final String name;
+
+	private final CircuitBreaker breaker;
+
+	private final int maxWaiting;
+
+	private final NodeListener listener;
+
+	private final AtomicInteger waiting = new AtomicInteger();
+
+	private final UnansweredException breakerOpen;
+
+	private final UnansweredException saturated;
+
+	private volatile Decision.Reason lastFailure = Decision.Reason.UNAVAILABLE;
+
+	private volatile long openSince;
+
+	Node(String name, CircuitBreaker breaker, int maxWaiting, NodeListener listener) {
+		this.name = name;
+		this.breaker = breaker;
+		this.maxWaiting = maxWaiting;
+		this.listener = listener;
+		this.breakerOpen = new UnansweredException(Decision.Reason.BREAKER_OPEN,
+				"breaker of node " + name + " is open");
+		this.saturated = new UnansweredException(Decision.Reason.SATURATED,
+				maxWaiting + " checks already wait for node " + name);
+		breaker.getEventPublisher()
+			.onStateTransition((event) -> changed(event.getStateTransition().getFromState(),
+					event.getStateTransition().getToState()));
+		listener.changed(name, BreakerState.CLOSED);
+	}
+
+	/**
+	 * Asks to be let through to the node. Who is must say how it went.
+	 * @return why not, {@code null} if so
+	 */
+	@Nullable UnansweredException enter() {
+		if (!this.breaker.tryAcquirePermission()) {
+			return failed(this.breakerOpen);
+		}
+		if (this.waiting.incrementAndGet() > this.maxWaiting) {
+			this.waiting.decrementAndGet();
+			this.breaker.releasePermission();
+			return failed(this.saturated);
+		}
+		return null;
+	}
+
+	void answered(Grant grant, long nanos) {
+		this.waiting.decrementAndGet();
+		this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
+		if (!grant.readings().isEmpty()) {
+			long asked = System.currentTimeMillis() * 1_000 - nanos / 2_000;
+			long skew = grant.readings().get(0).time() - asked;
+			this.listener.answered(this.name, nanos, skew);
+		}
+	}
+
+	void failed(UnansweredException failure, long nanos) {
+		this.waiting.decrementAndGet();
+		if (isNodeAtFault(failure.reason())) {
+			this.lastFailure = failure.reason();
+			this.breaker.onError(nanos, TimeUnit.NANOSECONDS, failure);
+		}
+		else {
+			this.breaker.releasePermission();
+		}
+		failed(failure);
+	}
+
+	void giveBackLost() {
+		this.listener.giveBackLost(this.name);
+	}
+
+	/**
+	 * Whether the node is asked at all now, to those who have no check to make.
+	 */
+	boolean open() {
+		return this.breaker.getState() == CircuitBreaker.State.OPEN;
+	}
+
+	/**
+	 * There is a new connection, so that it is worth trying now.
+	 */
+	void reconnected() {
+		if (open()) {
+			this.breaker.transitionToHalfOpenState();
+		}
+	}
+
+	BreakerState state() {
+		return state(this.breaker.getState());
+	}
+
+	private UnansweredException failed(UnansweredException failure) {
+		this.listener.failed(this.name, failure.reason());
+		return failure;
+	}
+
+	private void changed(CircuitBreaker.State from, CircuitBreaker.State to) {
+		if (from == CircuitBreaker.State.CLOSED && to == CircuitBreaker.State.OPEN) {
+			this.openSince = System.nanoTime();
+			logger.warn("Redis node {} fails ({}); its breaker is open, its limits now use their failure mode",
+					this.name, this.lastFailure.text());
+		}
+		else if (to == CircuitBreaker.State.CLOSED) {
+			logger.info("Redis node {} answers again after {}; its limits are enforced", this.name,
+					Duration.ofNanos(System.nanoTime() - this.openSince).truncatedTo(ChronoUnit.MILLIS));
+		}
+		this.listener.changed(this.name, state(to));
+	}
+
+	/**
+	 * A node is not to blame for a strange value, for moving slots or for our own limit.
+	 */
+	private static boolean isNodeAtFault(Decision.Reason reason) {
+		return switch (reason) {
+			case CORRUPT, RESHARDING, SATURATED, BREAKER_OPEN, INTERNAL -> false;
+			default -> true;
+		};
+	}
+
+	private static BreakerState state(CircuitBreaker.State state) {
+		return switch (state) {
+			case OPEN, FORCED_OPEN -> BreakerState.OPEN;
+			case HALF_OPEN -> BreakerState.HALF_OPEN;
+			case CLOSED, DISABLED, METRICS_ONLY -> BreakerState.CLOSED;
+		};
+	}
+
+}

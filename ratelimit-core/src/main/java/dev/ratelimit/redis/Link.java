@@ -1,0 +1,41 @@
+package dev.ratelimit.redis;
+
+import java.util.concurrent.CompletionStage;
+
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to Redis, single or cluster, as the counters see it.
+ */
+interface Link extends AutoCloseable {
+
+	/**
+	 * Where to send commands, {@code null} while there is no primary to send them to.
+	 */
+	@Nullable RedisClusterAsyncCommands<byte[], byte[]> commands();
+
+	/**
+	 * What keys must share to be named in one call.
+	 */
+	int slot(String key);
+
+	/**
+	 * Who keeps the key.
+	 */
+	String node(String key);
+
+	/**
+	 * Teaches a script to every node that may be asked for it.
+	 */
+	CompletionStage<Void> load(LuaScript script);
+
+	/**
+	 * A node said that it is a replica.
+	 */
+	void demoted();
+
+	@Override
+	void close();
+
+}

@@ -1,0 +1,228 @@
+package dev.ratelimit.guard;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ForkJoinPool;
+import java.util.stream.IntStream;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Reading;
+import dev.ratelimit.counter.UnansweredException;
+
+import static dev.ratelimit.guard.HandDrivenShards.counter;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+class GuardedCountersTests {
+
+	private static final Duration LONG = Duration.ofMinutes(1);
+
+	private static final Counter TENANT = counter("a/1/tenant");
+
+	private static final Counter USER = counter("a/1/user");
+
+	private static final Counter IP = counter("b/2/ip");
+
+	private final HandDrivenShards shards = new HandDrivenShards();
+
+	private final Deadlines deadlines = new Deadlines(ForkJoinPool.commonPool());
+
+	private final ConcurrentLinkedQueue<String> news = new ConcurrentLinkedQueue<>();
+
+	private final Nodes nodes = nodes(Duration.ofMinutes(1));
+
+	private final GuardedCounters counters = new GuardedCounters(this.shards, this.nodes, this.deadlines);
+
+	@AfterEach
+	void close() {
+		this.deadlines.close();
+	}
+
+	@Test
+	void answerInTimeIsHandedOn() {
+		CompletableFuture<Grant> grant = acquire(LONG, TENANT, USER);
+		this.shards.calls.get(0).grant(1);
+		assertThat(grant.join().permits()).isOne();
+		assertThat(grant.join().complete()).isTrue();
+	}
+
+	@Test
+	void silenceIsATimeoutWhoseAnswerMayStillBeHad() {
+		CompletableFuture<Grant> grant = acquire(Duration.ofMillis(5), TENANT);
+		UnansweredException failure = failure(grant);
+		assertThat(failure.reason()).isEqualTo(Decision.Reason.TIMEOUT);
+		assertThat(failure.late().toCompletableFuture()).isNotDone();
+		this.shards.calls.get(0).grant(1);
+		assertThat(failure.late().toCompletableFuture().join().permits()).isOne();
+	}
+
+	@Test
+	void oneSickSlotIsAGapBesideTheHealthyOne() {
+		CompletableFuture<Grant> grant = acquire(LONG, TENANT, IP);
+		this.shards.calls.get(0).grant(1);
+		this.shards.calls.get(1).fail(Decision.Reason.LOADING);
+		assertThat(grant.join().readings()).extracting(Reading::counter).containsExactly(TENANT);
+		assertThat(grant.join().gaps()).singleElement().satisfies((gap) -> {
+			assertThat(gap.counters()).containsExactly(IP);
+			assertThat(gap.cause().reason()).isEqualTo(Decision.Reason.LOADING);
+		});
+		assertThat(grant.join().refused()).isFalse();
+		assertThat(this.shards.givenBack).isEmpty();
+	}
+
+	@Test
+	void healthySlotThatRefusesStillRefusesBesideASickOne() {
+		CompletableFuture<Grant> grant = acquire(LONG, TENANT, IP);
+		this.shards.calls.get(0).grant(0);
+		this.shards.calls.get(1).fail(Decision.Reason.UNAVAILABLE);
+		assertThat(grant.join().refused()).isTrue();
+	}
+
+	@Test
+	void refusalOfOneSlotGivesBackToTheOther() {
+		CompletableFuture<Grant> grant = acquire(LONG, TENANT, IP);
+		this.shards.calls.get(0).grant(1);
+		this.shards.calls.get(1).grant(0);
+		assertThat(grant.join().refused()).isTrue();
+		assertThat(this.shards.givenBack).containsExactly(TENANT.key() + " 1");
+	}
+
+	@Test
+	void breakerOpensAfterFiftyFailuresAndOnlyForItsNode() {
+		failFiftyTimes(Decision.Reason.UNAVAILABLE);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
+		int before = this.shards.calls.size();
+		assertThat(failure(acquire(LONG, TENANT)).reason()).isEqualTo(Decision.Reason.BREAKER_OPEN);
+		assertThat(this.shards.calls).hasSize(before);
+		CompletableFuture<Grant> other = acquire(LONG, IP);
+		this.shards.calls.get(before).grant(1);
+		assertThat(other.join().permits()).isOne();
+		assertThat(this.news).contains("a open");
+	}
+
+	@Test
+	void strangeValuesAndMovingSlotsAreNotTheNodesFault() {
+		failFiftyTimes(Decision.Reason.CORRUPT);
+		failFiftyTimes(Decision.Reason.RESHARDING);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+	}
+
+	@Test
+	void reconnectLetsOneProbeThroughWhichClosesTheBreaker() {
+		failFiftyTimes(Decision.Reason.TIMEOUT);
+		this.nodes.reconnected("a");
+		CompletableFuture<Grant> probe = acquire(LONG, TENANT);
+		assertThat(failure(acquire(LONG, TENANT)).reason()).isEqualTo(Decision.Reason.BREAKER_OPEN);
+		this.shards.calls.get(this.shards.calls.size() - 1).grant(1);
+		assertThat(probe.join().permits()).isOne();
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+		assertThat(this.news).containsSubsequence("a open", "a half-open", "a closed");
+	}
+
+	@Test
+	void openBreakerTriesByItselfAfterAWhile() {
+		Nodes nodes = nodes(Duration.ofMillis(50));
+		GuardedCounters counters = new GuardedCounters(this.shards, nodes, this.deadlines);
+		this.shards.failing = Decision.Reason.UNAVAILABLE;
+		IntStream.range(0, 50).forEach((i) -> counters.acquire(List.of(TENANT), Permits.exactly(1)));
+		assertThat(nodes.states()).containsEntry("a", BreakerState.OPEN);
+		int before = this.shards.calls.size();
+		await().atMost(Duration.ofSeconds(5)).until(() -> {
+			counters.acquire(List.of(TENANT), Permits.exactly(1));
+			return this.shards.calls.size() > before;
+		});
+	}
+
+	@Test
+	void placeInFlightIsFreedAtTheDeadline() {
+		List<CompletableFuture<Grant>> waiting = new ArrayList<>();
+		IntStream.range(0, 10_000).forEach((i) -> waiting.add(acquire(LONG, counter("c/3/x"))));
+		assertThat(failure(acquire(LONG, counter("c/3/x"))).reason()).isEqualTo(Decision.Reason.SATURATED);
+		List<CompletableFuture<Grant>> brief = IntStream.range(0, 10_000)
+			.mapToObj((i) -> acquire(Duration.ofMillis(20), counter("d/4/x")))
+			.toList();
+		await().atMost(Duration.ofSeconds(10)).until(() -> brief.stream().allMatch(CompletableFuture::isDone));
+		assertThat(this.nodes.get("d").enter()).isNotSameAs(null)
+			.isInstanceOfSatisfying(UnansweredException.class,
+					(open) -> assertThat(open.reason()).isEqualTo(Decision.Reason.BREAKER_OPEN));
+		this.nodes.reconnected("d");
+		assertThat(this.nodes.get("d").enter()).isNull();
+	}
+
+	@Test
+	void movingSlotIsAskedForEachOfItsCountersByItself() {
+		CompletableFuture<Grant> grant = acquire(LONG, TENANT, USER);
+		this.shards.calls.get(0).fail(Decision.Reason.RESHARDING);
+		assertThat(this.shards.calls).hasSize(3);
+		this.shards.calls.get(1).grant(1);
+		this.shards.calls.get(2).grant(0);
+		assertThat(grant.join().refused()).isTrue();
+		assertThat(this.shards.givenBack).containsExactly(TENANT.key() + " 1");
+	}
+
+	@Test
+	void giveBackToANodeThatIsNotAskedIsLostAndTold() {
+		CompletableFuture<Grant> grant = acquire(LONG, TENANT);
+		this.shards.calls.get(0).grant(1);
+		failFiftyTimes(Decision.Reason.UNAVAILABLE);
+		this.counters.giveBack(grant.join(), 1);
+		assertThat(this.shards.givenBack).isEmpty();
+		assertThat(this.news).contains("a lost");
+	}
+
+	@Test
+	void nodeThatHasLeftIsForgotten() {
+		acquire(LONG, TENANT);
+		acquire(LONG, IP);
+		this.nodes.retain(List.of("b"));
+		assertThat(this.nodes.states()).containsOnlyKeys("b");
+		assertThat(this.news).contains("a left");
+	}
+
+	private void failFiftyTimes(Decision.Reason reason) {
+		this.shards.failing = reason;
+		IntStream.range(0, 50).forEach((i) -> acquire(LONG, TENANT));
+		this.shards.failing = null;
+	}
+
+	private CompletableFuture<Grant> acquire(Duration timeout, Counter... counters) {
+		return this.counters.acquire(List.of(counters), Permits.exactly(1), timeout).toCompletableFuture();
+	}
+
+	private static UnansweredException failure(CompletableFuture<Grant> grant) {
+		return grant.handle((granted, failure) -> UnansweredException.of(failure)).join();
+	}
+
+	private Nodes nodes(Duration openFor) {
+		return new Nodes(new BreakerOptions(5, Duration.ofSeconds(10), 50, openFor),
+				CircuitBreakerRegistry.ofDefaults(), List.of(new NodeListener() {
+
+					@Override
+					public void giveBackLost(String node) {
+						GuardedCountersTests.this.news.add(node + " lost");
+					}
+
+					@Override
+					public void changed(String node, BreakerState state) {
+						GuardedCountersTests.this.news.add(node + " " + state.text());
+					}
+
+					@Override
+					public void left(String node) {
+						GuardedCountersTests.this.news.add(node + " left");
+					}
+
+				}));
+	}
+
+}
