@@ -13,6 +13,7 @@ import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.oauth2.jwt.ReactiveJwtDecoder;
 import org.springframework.security.oauth2.server.resource.web.server.BearerTokenServerAuthenticationEntryPoint;
 import org.springframework.security.web.server.SecurityWebFilterChain;
+import org.springframework.security.web.server.context.NoOpServerSecurityContextRepository;
 
 /**
  * Who may call what. The gateway lets everybody through, with or without a token, since
@@ -61,9 +62,11 @@ class GatewaySecurity {
 	}
 
 	// No cookie ever authenticates a caller, so there is nothing that CSRF could ride on,
-	// and a path such as /logout belongs to whoever is behind the gateway.
+	// and a path such as /logout belongs to whoever is behind the gateway. Without the
+	// repository, a session would be made for each caller without a token, then dropped.
 	private ServerHttpSecurity stateless(ServerHttpSecurity http) {
-		http.csrf(ServerHttpSecurity.CsrfSpec::disable)
+		http.securityContextRepository(NoOpServerSecurityContextRepository.getInstance())
+			.csrf(ServerHttpSecurity.CsrfSpec::disable)
 			.logout(ServerHttpSecurity.LogoutSpec::disable)
 			.requestCache(ServerHttpSecurity.RequestCacheSpec::disable)
 			.exceptionHandling(
