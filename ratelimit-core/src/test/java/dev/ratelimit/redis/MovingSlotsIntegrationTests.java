@@ -1,0 +1,160 @@
+package dev.ratelimit.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.testing.RedisCluster;
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Resharding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A tenant's slot moves to another node while its counters are in use.
+ */
+@ExtendWith(RedisServers.class)
+class MovingSlotsIntegrationTests {
+
+	private static final Limit PER_TENANT = Limit.of("per-tenant", List.of(Dimension.TENANT), "1000/d");
+
+	private static final Limit PER_USER = Limit.of("per-user", List.of(Dimension.TENANT, Dimension.USER), "1000/d");
+
+	private final Counter tenant = counter(PER_TENANT, "acme");
+
+	private final Counter user = counter(PER_USER, "acme", "ann");
+
+	private final Counters counters = Connections.guarded(Connections.cluster());
+
+	@Test
+	void nothingIsChargedTwiceOrRefusedAtAnyStepOfTheMove(RedisCluster cluster) {
+		Resharding move = cluster.reshard(this.tenant.key(), otherThan(cluster, this.tenant));
+		assertThat(take(1).permits()).isOne();
+		move.begin();
+		assertThat(take(2).permits()).isEqualTo(2);
+		move.move(this.tenant.key());
+		assertThat(take(3).permits()).isEqualTo(3);
+		assertThat(remaining()).containsExactly(994L, 994L);
+		move.move(this.user.key());
+		assertThat(take(4).permits()).isEqualTo(4);
+		move.finish();
+		assertThat(take(5).permits()).isEqualTo(5);
+		assertThat(remaining()).containsExactly(985L, 985L);
+	}
+
+	@Test
+	void refusalWhileTheSlotMovesTakesNothing(RedisCluster cluster) {
+		take(10);
+		Resharding move = cluster.reshard(this.tenant.key(), otherThan(cluster, this.tenant)).begin();
+		move.move(this.tenant.key());
+		Grant refused = join(this.counters.acquire(
+				List.of(this.tenant,
+						counter(Limit.of("per-user", List.of(Dimension.TENANT, Dimension.USER), "5/d"), "acme", "ann")),
+				Permits.exactly(9)));
+		assertThat(refused.refused()).isTrue();
+		move.moveAll();
+		move.finish();
+		assertThat(remaining()).containsExactly(990L, 990L);
+	}
+
+	@Test
+	void giveBackFindsItsCountersWhileTheSlotMoves(RedisCluster cluster) {
+		Grant grant = take(10);
+		Resharding move = cluster.reshard(this.tenant.key(), otherThan(cluster, this.tenant)).begin();
+		move.move(this.tenant.key());
+		join(this.counters.giveBack(grant, 10));
+		assertThat(remaining()).containsExactly(1_000L, 1_000L);
+		move.moveAll();
+		move.finish();
+	}
+
+	@Test
+	void slotsThatMoveUnderLoadFailNobody(RedisCluster cluster) {
+		take(1);
+		List<CompletableFuture<Grant>> grants = new ArrayList<>();
+		for (int round = 0; round < 4; round++) {
+			Resharding move = cluster.reshard(this.tenant.key(), otherThan(cluster, this.tenant));
+			load(grants);
+			move.begin();
+			load(grants);
+			move.moveOneKey();
+			load(grants);
+			move.moveAll();
+			load(grants);
+			move.finish();
+			load(grants);
+			grants.forEach(MovingSlotsIntegrationTests::join);
+		}
+		assertThat(grants).allSatisfy((grant) -> assertThat(grant.join().permits()).isOne());
+		assertThat(grants).hasSize(400);
+		assertThat(remaining()).containsExactly(599L, 599L);
+	}
+
+	@Test
+	void slotThatNobodyHasIsAReasonOfItsOwn(RedisCluster cluster) {
+		take(1);
+		String slot = cluster.primaryOf(this.tenant.key()).cli("CLUSTER", "KEYSLOT", this.tenant.key());
+		RedisServer owner = cluster.primaryOf(this.tenant.key());
+		owner.cli("CLUSTER", "DELSLOTS", slot);
+		try {
+			UnansweredException failure = this.counters.acquire(List.of(this.tenant, this.user), Permits.exactly(1))
+				.handle((grant, failed) -> UnansweredException.of(failed))
+				.toCompletableFuture()
+				.join();
+			assertThat(failure.reason()).isEqualTo(Decision.Reason.CLUSTER_DOWN);
+		}
+		finally {
+			owner.cli("CLUSTER", "ADDSLOTS", slot);
+		}
+	}
+
+	private void load(List<CompletableFuture<Grant>> grants) {
+		IntStream.range(0, 20)
+			.forEach((i) -> grants
+				.add(this.counters.acquire(List.of(this.tenant, this.user), Permits.exactly(1)).toCompletableFuture()));
+	}
+
+	private Grant take(long permits) {
+		return join(this.counters.acquire(List.of(this.tenant, this.user), Permits.exactly(permits)));
+	}
+
+	private List<Long> remaining() {
+		return List.of(remaining(this.tenant), remaining(this.user));
+	}
+
+	private long remaining(Counter counter) {
+		return join(this.counters.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
+	}
+
+	private static <T> T join(CompletionStage<T> stage) {
+		return stage.toCompletableFuture().join();
+	}
+
+	private static RedisServer otherThan(RedisCluster cluster, Counter counter) {
+		RedisServer owner = cluster.primaryOf(counter.key());
+		return cluster.primaries().stream().filter((server) -> server != owner).findFirst().orElseThrow();
+	}
+
+	private static Counter counter(Limit limit, String... values) {
+		return new Counter(new CounterSpec(Algorithm.GCRA, limit),
+				new CounterKeys("rl").key("orders", Algorithm.GCRA, limit, List.of(values)));
+	}
+
+}
