@@ -1,13 +1,16 @@
 package dev.ratelimit.actuate;
 
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
-import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailureMode;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.policy.PolicySet;
 
 /**
@@ -26,14 +29,20 @@ public final class RateLimitHealth {
 
 	private final Supplier<PolicySet> policies;
 
-	private final IntSupplier instances;
+	private final Fleet fleet;
 
-	public RateLimitHealth(PolicyRateLimiter limiter, Counters counters, Supplier<PolicySet> policies,
-			IntSupplier instances) {
+	private final RedSwitch redSwitch;
+
+	private final Supplier<Map<String, String>> breakers;
+
+	public RateLimitHealth(PolicyRateLimiter limiter, Counters counters, Supplier<PolicySet> policies, Fleet fleet,
+			RedSwitch redSwitch, Supplier<Map<String, String>> breakers) {
 		this.limiter = limiter;
 		this.counters = counters;
 		this.policies = policies;
-		this.instances = instances;
+		this.fleet = fleet;
+		this.redSwitch = redSwitch;
+		this.breakers = breakers;
 	}
 
 	public Map<String, Object> details() {
@@ -44,7 +53,10 @@ public final class RateLimitHealth {
 		if (degraded != null) {
 			details.put("reason", degraded.text());
 		}
-		details.put("fleet", this.instances.getAsInt());
+		details.put("breakers", this.breakers.get());
+		FailureMode forced = this.redSwitch.mode();
+		details.put("switch", (forced != null) ? forced.name().toLowerCase(Locale.ROOT) : "off");
+		details.put("fleet", this.fleet.size());
 		details.put("policies", this.policies.get().ids().size());
 		return details;
 	}

@@ -1,6 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
@@ -62,6 +63,8 @@ final class LimiterConnection implements AutoCloseable {
 	public void close() {
 		this.connector.close();
 		this.factory.destroy();
+		// Only what is ours of them: the threads are the application's.
+		this.resources.shutdown(0, 0, TimeUnit.MILLISECONDS);
 		if (this.ownResources != null) {
 			this.ownResources.shutdown();
 		}

@@ -50,9 +50,6 @@ final class PolicyWarnings {
 
 	static List<String> withoutEffect(RateLimitProperties properties) {
 		List<String> unused = new ArrayList<>();
-		if (!properties.redSwitch().mode().isEmpty()) {
-			unused.add("ratelimit.switch.mode");
-		}
 		if (!properties.policiesStore().snapshotFile().isEmpty()) {
 			unused.add("ratelimit.policies-store.snapshot-file");
 		}

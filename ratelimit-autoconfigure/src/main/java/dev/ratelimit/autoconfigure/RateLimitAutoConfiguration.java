@@ -18,11 +18,14 @@ import org.springframework.core.env.Environment;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.SwitchStore;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.limiter.Fallback;
+import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
 import dev.ratelimit.web.ApiKeyVerifier;
@@ -65,9 +68,23 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	Fallback rateLimitFallback(RateLimitProperties properties) {
+	Fleet rateLimitFleet(RateLimitProperties properties) {
+		return PolicyMapper.checked("Set 'ratelimit.fleet.expected' to the number of instances, at least 1.",
+				() -> new Fleet(properties.fleet().orOne()));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RedSwitch rateLimitSwitch(RateLimitProperties properties, ObjectProvider<SwitchStore> store) {
+		return new RedSwitch(properties.redSwitch().mode(), store.getIfAvailable(() -> SwitchStore.NONE),
+				System::nanoTime);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	Fallback rateLimitFallback(RateLimitProperties properties, Fleet fleet, RedSwitch redSwitch) {
 		Counters local = new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
-		return new Fallback(local, properties.fleet()::expected, () -> null);
+		return new Fallback(local, fleet::size, redSwitch::mode);
 	}
 
 	@Bean
@@ -101,8 +118,9 @@ public class RateLimitAutoConfiguration {
 	}
 
 	@Bean
-	StartupLine rateLimitStartupLine(Policies policies, Counters counters, Environment environment) {
-		return new StartupLine(policies, counters, environment);
+	StartupLine rateLimitStartupLine(Policies policies, Counters counters, RedSwitch redSwitch,
+			Environment environment) {
+		return new StartupLine(policies, counters, redSwitch, environment);
 	}
 
 	@Bean

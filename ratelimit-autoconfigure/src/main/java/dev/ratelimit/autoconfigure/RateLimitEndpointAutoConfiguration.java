@@ -1,14 +1,28 @@
 package dev.ratelimit.autoconfigure;
 
+import java.time.Clock;
+
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
+import dev.ratelimit.actuate.AdminCheck;
+import dev.ratelimit.actuate.Audit;
+import dev.ratelimit.actuate.AuthorityCheck;
+import dev.ratelimit.actuate.Overview;
 import dev.ratelimit.actuate.RateLimitEndpoint;
+import dev.ratelimit.actuate.SwitchAdmin;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.guard.Nodes;
+import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.limiter.RedSwitch;
 
 /**
  * The actuator endpoint {@code ratelimit}.
@@ -19,10 +33,56 @@ import dev.ratelimit.counter.Counters;
 @ConditionalOnBean(Policies.class)
 public class RateLimitEndpointAutoConfiguration {
 
+	private static final String SECURITY = "org.springframework.security.core.Authentication";
+
 	@Bean
 	@ConditionalOnMissingBean
-	RateLimitEndpoint rateLimitEndpoint(Policies policies, Counters counters, RateLimitProperties properties) {
-		return new RateLimitEndpoint(policies, counters, properties.region(), properties.fleet().expected());
+	RateLimitEndpoint rateLimitEndpoint(Policies policies, Counters counters, Fleet fleet, SwitchAdmin redSwitch,
+			RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
+		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes));
+		return new RateLimitEndpoint(overview, redSwitch);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	SwitchAdmin rateLimitSwitchAdmin(RedSwitch redSwitch, AdminCheck check, Audit audit) {
+		return new SwitchAdmin(redSwitch, check, audit, Clock.systemUTC());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	Audit rateLimitAudit(ApplicationEventPublisher publisher) {
+		return new Audit(publisher, Clock.systemUTC());
+	}
+
+	/**
+	 * Writes need the role.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = SECURITY)
+	static class WithSecurity {
+
+		@Bean
+		@ConditionalOnMissingBean(AdminCheck.class)
+		AuthorityCheck rateLimitAdminCheck() {
+			return new AuthorityCheck();
+		}
+
+	}
+
+	/**
+	 * Nobody can tell who calls.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass(SECURITY)
+	static class WithoutSecurity {
+
+		@Bean
+		@ConditionalOnMissingBean
+		AdminCheck rateLimitAdminCheck() {
+			return AdminCheck.ANYBODY;
+		}
+
 	}
 
 }

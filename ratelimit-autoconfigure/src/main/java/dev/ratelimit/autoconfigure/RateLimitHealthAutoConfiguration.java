@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
@@ -13,7 +14,10 @@ import org.springframework.context.annotation.Configuration;
 
 import dev.ratelimit.actuate.RateLimitHealth;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.guard.Nodes;
+import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.limiter.RedSwitch;
 
 /**
  * The health component {@code ratelimit}, which is always up.
@@ -39,8 +43,9 @@ public class RateLimitHealthAutoConfiguration {
 		@ConditionalOnEnabledHealthIndicator("ratelimit")
 		@ConditionalOnMissingBean(name = "ratelimitHealthIndicator")
 		HealthIndicator ratelimitHealthIndicator(PolicyRateLimiter limiter, Counters counters, Policies policies,
-				RateLimitProperties properties) {
-			RateLimitHealth health = new RateLimitHealth(limiter, counters, policies, properties.fleet()::expected);
+				Fleet fleet, RedSwitch redSwitch, ObjectProvider<Nodes> nodes) {
+			RateLimitHealth health = new RateLimitHealth(limiter, counters, policies, fleet, redSwitch,
+					Breakers.of(nodes));
 			return () -> Health.up().withDetails(health.details()).build();
 		}
 

@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
+import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.metrics.MeterListener;
 import dev.ratelimit.metrics.NodeMeters;
 
@@ -26,8 +27,8 @@ public class RateLimitMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies, RateLimitProperties properties) {
-		return new MeterListener(registry, policies, properties.fleet()::expected);
+	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies, Fleet fleet) {
+		return new MeterListener(registry, policies, fleet::size);
 	}
 
 	@Bean

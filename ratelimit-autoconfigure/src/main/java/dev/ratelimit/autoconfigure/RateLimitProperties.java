@@ -9,6 +9,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.bind.Name;
 
+import dev.ratelimit.FailureMode;
 import dev.ratelimit.web.HeaderOptions;
 
 /**
@@ -146,9 +147,14 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	/**
 	 * What is known about the fleet before it was seen.
 	 *
-	 * @param expected Number of instances that share the limits.
+	 * @param expected Number of instances that share the limits, until they were counted.
 	 */
-	public record Fleet(@DefaultValue("1") int expected) {
+	public record Fleet(@Nullable Integer expected) {
+
+		int orOne() {
+			return (this.expected != null) ? this.expected : 1;
+		}
+
 	}
 
 	/**
@@ -202,9 +208,9 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	/**
 	 * Forces a mode on all policies while set.
 	 *
-	 * @param mode Failure mode that answers every check; empty for none.
+	 * @param mode Failure mode that answers every check of this instance; empty for none.
 	 */
-	public record RedSwitch(@DefaultValue("") String mode) {
+	public record RedSwitch(@Nullable FailureMode mode) {
 	}
 
 }

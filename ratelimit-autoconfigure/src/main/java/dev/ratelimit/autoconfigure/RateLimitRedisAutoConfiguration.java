@@ -16,6 +16,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.BreakerState;
@@ -23,6 +24,7 @@ import dev.ratelimit.guard.Deadlines;
 import dev.ratelimit.guard.GuardedCounters;
 import dev.ratelimit.guard.NodeListener;
 import dev.ratelimit.guard.Nodes;
+import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.redis.RedisCounters;
 
@@ -83,6 +85,11 @@ public class RateLimitRedisAutoConfiguration {
 	@Bean
 	GuardedCounters rateLimitCounters(LimiterConnection connection, Nodes nodes, Deadlines deadlines) {
 		return new GuardedCounters(RedisCounters.on(connection.connector()), nodes, deadlines);
+	}
+
+	@Bean
+	WarmUp rateLimitWarmUp(LimiterConnection connection, CounterKeys keys, Deadlines deadlines, Fallback fallback) {
+		return new WarmUp(RedisCounters.on(connection.connector()), keys, deadlines, fallback);
 	}
 
 	/**

@@ -11,7 +11,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailureMode;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.limiter.RedSwitch;
 
 /**
  * Says once what is in force: where counters are kept, how many policies there are with
@@ -25,11 +27,14 @@ class StartupLine implements ApplicationListener<ApplicationReadyEvent> {
 
 	private final Counters counters;
 
+	private final RedSwitch redSwitch;
+
 	private final Environment environment;
 
-	StartupLine(Policies policies, Counters counters, Environment environment) {
+	StartupLine(Policies policies, Counters counters, RedSwitch redSwitch, Environment environment) {
 		this.policies = policies;
 		this.counters = counters;
+		this.redSwitch = redSwitch;
 		this.environment = environment;
 	}
 
@@ -50,6 +55,11 @@ class StartupLine implements ApplicationListener<ApplicationReadyEvent> {
 		}
 		else {
 			logger.info("Rate limits are counted in {}; {}", this.counters.source().text(), what);
+		}
+		FailureMode forced = this.redSwitch.property();
+		if (forced != null) {
+			logger.warn("ratelimit.switch.mode is set: every check of this instance is answered by '{}' until it is "
+					+ "started without", forced.name().toLowerCase(Locale.ROOT));
 		}
 	}
 

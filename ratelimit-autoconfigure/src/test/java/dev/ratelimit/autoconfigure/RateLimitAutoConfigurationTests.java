@@ -1,11 +1,14 @@
 package dev.ratelimit.autoconfigure;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -13,9 +16,12 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
 import dev.ratelimit.web.DimensionResolver;
@@ -102,7 +108,56 @@ class RateLimitAutoConfigurationTests {
 					"ratelimit.policies.orders.penalty.after=5", "ratelimit.switch.mode=allow")
 			.run((context) -> assertThat(output).contains("ratelimit.policies.orders.enforcement")
 				.contains("ratelimit.policies.orders.penalty")
-				.contains("ratelimit.switch.mode"));
+				.doesNotContain("ratelimit.switch.mode"));
+	}
+
+	@Test
+	void switchIsOffUnlessThePropertyNamesAMode() {
+		this.context.run((context) -> assertThat(context.getBean(RedSwitch.class).mode()).isNull());
+		this.context.withPropertyValues("ratelimit.switch.mode=")
+			.run((context) -> assertThat(context.getBean(RedSwitch.class).mode()).isNull());
+		this.context.withPropertyValues("ratelimit.switch.mode=deny")
+			.run((context) -> assertThat(context.getBean(RedSwitch.class).mode()).isEqualTo(FailureMode.DENY));
+	}
+
+	@Test
+	void switchAnswersInPlaceOfTheCounters() {
+		this.context.withPropertyValues("ratelimit.switch.mode=deny").run((context) -> {
+			Decision decision = context.getBean(RateLimiter.class)
+				.check(Request.of("orders").with(Dimension.USER, "ann"))
+				.toCompletableFuture()
+				.join();
+			assertThat(decision.allowed()).isFalse();
+			assertThat(decision.reason()).isEqualTo(Decision.Reason.SWITCH);
+		});
+	}
+
+	@Test
+	void switchToAModeThatDoesNotExistStopsTheStart() {
+		this.context.withPropertyValues("ratelimit.switch.mode=alow")
+			.run((context) -> assertThat(context).getFailure().hasStackTraceContaining("ratelimit.switch.mode"));
+	}
+
+	@Test
+	void switchSetByPropertyIsToldAtStart(CapturedOutput output) {
+		this.context.withPropertyValues("ratelimit.switch.mode=local").run((context) -> {
+			context.publishEvent(new ApplicationReadyEvent(new SpringApplication(), new String[0],
+					context.getSourceApplicationContext(), Duration.ZERO));
+			assertThat(output).contains("ratelimit.switch.mode is set").contains("'local'");
+		});
+	}
+
+	@Test
+	void fleetIsOneUnlessMoreAreExpected() {
+		this.context.run((context) -> assertThat(context.getBean(Fleet.class).size()).isOne());
+		this.context.withPropertyValues("ratelimit.fleet.expected=7")
+			.run((context) -> assertThat(context.getBean(Fleet.class).size()).isEqualTo(7));
+	}
+
+	@Test
+	void fleetOfNobodyStopsTheStart() {
+		this.context.withPropertyValues("ratelimit.fleet.expected=0")
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("at least 1"));
 	}
 
 	@Test

@@ -13,10 +13,14 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.ForcedMode;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.metrics.BreakableCounters;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,8 +41,20 @@ class RateLimitHealthAutoConfigurationTests {
 		this.context.run((context) -> {
 			Health health = context.getBean(NAME, HealthIndicator.class).health();
 			assertThat(health.getStatus()).isEqualTo(Status.UP);
-			assertThat(health.getDetails())
-				.isEqualTo(Map.of("backend", "memory", "degraded", false, "fleet", 4, "policies", 1));
+			assertThat(health.getDetails()).isEqualTo(Map.of("backend", "memory", "degraded", false, "breakers",
+					Map.of(), "switch", "off", "fleet", 4, "policies", 1));
+		});
+	}
+
+	@Test
+	void tellsTheFleetAndTheSwitchAsTheyAre() {
+		this.context.run((context) -> {
+			context.getBean(Fleet.class).seen(9);
+			context.getBean(RedSwitch.class)
+				.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "incident 7"));
+			assertThat(context.getBean(NAME, HealthIndicator.class).health().getDetails())
+				.contains(entry("fleet", 9), entry("switch", "allow"))
+				.doesNotContainValue("ann");
 		});
 	}
 

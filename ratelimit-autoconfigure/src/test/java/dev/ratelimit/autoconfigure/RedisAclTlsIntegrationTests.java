@@ -34,10 +34,13 @@ import reactor.core.publisher.Mono;
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.ForcedMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisSentinels;
 import dev.ratelimit.testing.RedisServer;
@@ -72,7 +75,8 @@ class RedisAclTlsIntegrationTests {
 
 	private final ApplicationContextRunner context = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RedisAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitAutoConfiguration.class))
+				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
+				RateLimitAutoConfiguration.class))
 		.withPropertyValues("spring.data.redis.username=ratelimit", "spring.data.redis.password=" + PASSWORD,
 				"ratelimit.redis.timeout=5s", "ratelimit.policies.single.algorithm=sliding-window-log",
 				"ratelimit.policies.single.on-failure=deny", "ratelimit.policies.single.limits.per-ip.by=ip",
@@ -196,6 +200,9 @@ class RedisAclTlsIntegrationTests {
 			join(context.getBean(PolicyRateLimiter.class).reset(request));
 			assertThat(counted(context, request).remaining()).isEqualTo(1);
 		}
+		RedSwitch redSwitch = context.getBean(RedSwitch.class);
+		join(redSwitch.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "")));
+		join(redSwitch.turnOff());
 	}
 
 	/**

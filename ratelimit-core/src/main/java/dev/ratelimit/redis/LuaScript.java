@@ -5,35 +5,41 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.Base16;
 
 import dev.ratelimit.Algorithm;
 
 /**
- * The script of one algorithm: read and digested once, kept in memory.
+ * A script: read and digested once, kept in memory.
  */
 final class LuaScript {
 
 	private static final String FOLDER = "/META-INF/ratelimit/";
 
-	private static final LuaScript[] SCRIPTS = Arrays.stream(Algorithm.values())
-		.map(LuaScript::new)
+	private static final LuaScript[] ALGORITHMS = Arrays.stream(Algorithm.values())
+		.map(LuaScript::read)
 		.toArray(LuaScript[]::new);
+
+	/** Of {@link RedisPulse}. */
+	static final LuaScript PULSE = new LuaScript(read("pulse"));
 
 	private final byte[] text;
 
 	private final String sha;
 
-	private LuaScript(Algorithm algorithm) {
-		boolean log = algorithm == Algorithm.SLIDING_WINDOW_LOG;
-		String text = (log ? "" : read("strings")) + read(algorithm.text()) + read("frame");
+	private LuaScript(String text) {
 		this.text = text.getBytes(StandardCharsets.UTF_8);
 		this.sha = Base16.digest(this.text);
 	}
 
 	static LuaScript of(Algorithm algorithm) {
-		return SCRIPTS[algorithm.ordinal()];
+		return ALGORITHMS[algorithm.ordinal()];
 	}
 
 	byte[] text() {
@@ -42,6 +48,23 @@ final class LuaScript {
 
 	String sha() {
 		return this.sha;
+	}
+
+	/**
+	 * Calls the script. A node that does not know it gets its text, which it then knows.
+	 */
+	CompletionStage<List<Object>> call(RedisClusterAsyncCommands<byte[], byte[]> commands, byte[][] keys,
+			byte[][] arguments) {
+		CompletionStage<List<Object>> reply = commands.<List<Object>>evalsha(this.sha, ScriptOutputType.MULTI, keys,
+				arguments);
+		return reply.exceptionallyCompose((failure) -> Failures.unknownScript(failure)
+				? commands.eval(this.text, ScriptOutputType.MULTI, keys, arguments)
+				: CompletableFuture.failedStage(failure));
+	}
+
+	private static LuaScript read(Algorithm algorithm) {
+		boolean log = algorithm == Algorithm.SLIDING_WINDOW_LOG;
+		return new LuaScript((log ? "" : read("strings")) + read(algorithm.text()) + read("frame"));
 	}
 
 	private static String read(String name) {

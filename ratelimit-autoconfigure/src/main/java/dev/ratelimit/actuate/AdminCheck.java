@@ -1,0 +1,22 @@
+package dev.ratelimit.actuate;
+
+import java.security.Principal;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether somebody may change something. Asked by the endpoint itself, because an
+ * application may protect its paths in a way that leaves a gap.
+ */
+@FunctionalInterface
+public interface AdminCheck {
+
+	/** Role {@code RATELIMIT_ADMIN} in Spring Security. */
+	String AUTHORITY = "ROLE_RATELIMIT_ADMIN";
+
+	/** Where there is nothing that could tell who calls, who may reach it may write. */
+	AdminCheck ANYBODY = (principal) -> true;
+
+	boolean mayWrite(@Nullable Principal principal);
+
+}

@@ -1,0 +1,135 @@
+package dev.ratelimit.actuate;
+
+import java.security.Principal;
+import java.time.Clock;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.ForcedMode;
+import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.limiter.SwitchNotWrittenException;
+
+/**
+ * Looks at the big red switch and turns it, for those who may, leaving a trail.
+ */
+public final class SwitchAdmin {
+
+	private final RedSwitch redSwitch;
+
+	private final AdminCheck check;
+
+	private final Audit audit;
+
+	private final Clock clock;
+
+	public SwitchAdmin(RedSwitch redSwitch, AdminCheck check, Audit audit, Clock clock) {
+		this.redSwitch = redSwitch;
+		this.check = check;
+		this.audit = audit;
+		this.clock = clock;
+	}
+
+	/**
+	 * What holds on this instance. A call that a property stands before is told too.
+	 */
+	Map<String, Object> show() {
+		FailureMode property = this.redSwitch.property();
+		ForcedMode forced = this.redSwitch.forced();
+		Map<String, Object> shown = new LinkedHashMap<>();
+		shown.put("on", property != null || forced != null);
+		if (property != null) {
+			shown.put("mode", SwitchRequest.text(property));
+			shown.put("from", "property");
+			if (forced != null) {
+				shown.put("call", describe(forced));
+			}
+		}
+		else if (forced != null) {
+			shown.put("mode", SwitchRequest.text(forced.mode()));
+			shown.put("from", "call");
+			shown.putAll(describe(forced));
+		}
+		return shown;
+	}
+
+	/**
+	 * Turns it on. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> turnOn(@Nullable Map<String, Object> body, @Nullable Principal principal) {
+		String reason = SwitchRequest.reason(body);
+		return attempt("switch-on", reason, principal,
+				() -> this.redSwitch.turnOn(SwitchRequest.parse(body, actor(principal))));
+	}
+
+	/**
+	 * Turns it off. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> turnOff(@Nullable Principal principal) {
+		return attempt("switch-off", "", principal, this.redSwitch::turnOff);
+	}
+
+	private CompletionStage<Map<String, Object>> attempt(String action, String reason, @Nullable Principal principal,
+			Supplier<CompletionStage<Void>> change) {
+		String before = text();
+		CompletionStage<Void> changed;
+		try {
+			if (!this.check.mayWrite(principal)) {
+				throw AdminProblem.forbidden();
+			}
+			changed = change.get();
+		}
+		catch (AdminProblem ex) {
+			Audit.Outcome outcome = ex.isForbidden() ? Audit.Outcome.REFUSED : Audit.Outcome.INVALID;
+			this.audit.record(new Audit.Entry(action, outcome, actor(principal), before, before, reason));
+			return CompletableFuture.failedStage(ex);
+		}
+		// Not on the connection's thread: a listener of audit events may well block.
+		return changed.handleAsync((done, failure) -> {
+			Audit.Outcome outcome = (failure == null) ? Audit.Outcome.DONE : Audit.Outcome.FAILED;
+			this.audit.record(new Audit.Entry(action, outcome, actor(principal), before, text(), reason));
+			if (failure != null) {
+				throw problem(failure);
+			}
+			return show();
+		});
+	}
+
+	private static RuntimeException problem(Throwable failure) {
+		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+				: failure;
+		return (cause instanceof SwitchNotWrittenException)
+				? AdminProblem.unavailable(String.valueOf(cause.getMessage())) : new IllegalStateException(failure);
+	}
+
+	private Map<String, Object> describe(ForcedMode forced) {
+		Map<String, Object> described = new LinkedHashMap<>();
+		described.put("mode", SwitchRequest.text(forced.mode()));
+		described.put("until", until(forced));
+		described.put("actor", forced.actor());
+		described.put("reason", forced.reason());
+		return described;
+	}
+
+	private String text() {
+		ForcedMode forced = this.redSwitch.forced();
+		return (forced != null) ? SwitchRequest.text(forced.mode()) + " until " + until(forced) : "off";
+	}
+
+	private String until(ForcedMode forced) {
+		return this.clock.instant().plus(forced.left()).truncatedTo(ChronoUnit.SECONDS).toString();
+	}
+
+	private static String actor(@Nullable Principal principal) {
+		String name = (principal != null) ? principal.getName() : null;
+		return (name != null) ? ForcedMode.printable(name) : "anonymous";
+	}
+
+}

@@ -1,0 +1,95 @@
+package dev.ratelimit.autoconfigure;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+import dev.ratelimit.ForcedMode;
+import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.redis.RedisPulse;
+
+/**
+ * Lets the pulse beat from before the server takes requests until after it has answered
+ * the last: so long is this one of the instances that share the limits.
+ */
+final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
+	/** How long a start waits to learn how many there are. */
+	private static final Duration PATIENCE = Duration.ofMillis(500);
+
+	private final RedisPulse pulse;
+
+	private final Fleet fleet;
+
+	private final RedSwitch redSwitch;
+
+	private final boolean expected;
+
+	private final CountDownLatch first = new CountDownLatch(1);
+
+	private volatile boolean running;
+
+	PulseLifecycle(RedisPulse pulse, Fleet fleet, RedSwitch redSwitch, boolean expected) {
+		this.pulse = pulse;
+		this.fleet = fleet;
+		this.redSwitch = redSwitch;
+		this.expected = expected;
+	}
+
+	@Override
+	public void beat(int instances, boolean complete, @Nullable ForcedMode forced) {
+		if (complete) {
+			this.fleet.seen(instances);
+		}
+		else {
+			this.fleet.seenAtLeast(instances);
+		}
+		this.redSwitch.seen(forced);
+		this.first.countDown();
+	}
+
+	@Override
+	public void start() {
+		this.running = true;
+		this.pulse.start(this);
+		if (!firstWithin(PATIENCE) && !this.expected) {
+			logger.warn("Redis cannot say how many instances there are, and ratelimit.fleet.expected is not set: this "
+					+ "one takes itself for the only one until it can");
+		}
+	}
+
+	@Override
+	public void stop() {
+		this.pulse.close();
+		this.running = false;
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
+	public int getPhase() {
+		return Integer.MIN_VALUE;
+	}
+
+	private boolean firstWithin(Duration patience) {
+		try {
+			return this.first.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
+	}
+
+}

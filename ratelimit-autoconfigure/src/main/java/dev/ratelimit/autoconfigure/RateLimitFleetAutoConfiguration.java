@@ -1,0 +1,30 @@
+package dev.ratelimit.autoconfigure;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.context.annotation.Bean;
+
+import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.redis.RedisPulse;
+
+/**
+ * What makes a fleet of the instances that share a Redis: they count each other and obey
+ * one switch.
+ */
+@AutoConfiguration(after = RateLimitRedisAutoConfiguration.class)
+@ConditionalOnBean(LimiterConnection.class)
+public class RateLimitFleetAutoConfiguration {
+
+	@Bean(destroyMethod = "close")
+	RedisPulse rateLimitPulse(LimiterConnection connection, Fleet fleet, RateLimitProperties properties) {
+		return RedisPulse.on(connection.connector(), properties.keyPrefix(), properties.region(), fleet.instance());
+	}
+
+	@Bean
+	PulseLifecycle rateLimitPulseLifecycle(RedisPulse pulse, Fleet fleet, RedSwitch redSwitch,
+			RateLimitProperties properties) {
+		return new PulseLifecycle(pulse, fleet, redSwitch, properties.fleet().expected() != null);
+	}
+
+}

@@ -1,0 +1,177 @@
+package dev.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.ForcedMode;
+import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What holds for the pulse on one Redis and on a cluster.
+ */
+@ExtendWith(RedisServers.class)
+abstract class PulseContract {
+
+	static final String INSTANCES = "rl:{fleet}:instances:local";
+
+	static final String SWITCH = "rl:{fleet}:switch";
+
+	static final ForcedMode ALLOW = new ForcedMode(FailureMode.ALLOW, Duration.ofHours(1), "ann", "incident 7");
+
+	final List<Member> members = new ArrayList<>();
+
+	/** A connection of its own, not made yet. */
+	abstract RedisConnector connector();
+
+	/** The server that holds the keys. */
+	abstract RedisServer server();
+
+	@AfterEach
+	void end() {
+		this.members.forEach(Member::close);
+	}
+
+	@Test
+	void instancesSeeEachOther() {
+		Member one = join();
+		Member other = join();
+		within(5).untilAsserted(() -> assertThat(List.of(one.fleet.size(), other.fleet.size())).containsOnly(2));
+	}
+
+	@Test
+	void oneThatSaysGoodbyeIsGoneAtOnce() {
+		Member one = join();
+		Member other = join();
+		within(5).until(() -> one.complete && other.complete);
+		other.close();
+		this.members.remove(other);
+		assertThat(server().cli("ZRANGE", INSTANCES, "0", "-1")).isEqualTo(one.fleet.instance());
+		within(1).until(() -> one.fleet.size() == 1);
+	}
+
+	@Test
+	void switchIsObeyedByTheOthersWithinASecond() {
+		Member one = join();
+		Member other = join();
+		within(5).until(() -> other.beats() > 0);
+		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		assertThat(one.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		assertThat(other.redSwitch.forced()).satisfies((forced) -> {
+			assertThat(forced.left()).isBetween(Duration.ofMinutes(59), Duration.ofHours(1));
+			assertThat(forced.actor()).isEqualTo("ann");
+			assertThat(forced.reason()).isEqualTo("incident 7");
+		});
+		other.redSwitch.turnOff().toCompletableFuture().join();
+		within(1).until(() -> one.redSwitch.mode() == null);
+	}
+
+	@Test
+	void lostScriptIsSentAgain() {
+		Member one = join();
+		within(5).until(() -> one.beats() > 0);
+		server().cli("SCRIPT", "FLUSH");
+		int before = one.beats();
+		within(5).until(() -> one.beats() > before + 1);
+	}
+
+	@Test
+	void keysExpire() {
+		Member one = join();
+		within(5).until(() -> one.beats() > 0);
+		assertThat(Long.parseLong(server().cli("PTTL", INSTANCES))).isBetween(1L, 6_000L);
+	}
+
+	Member join() {
+		return join("local");
+	}
+
+	Member join(String region) {
+		Member member = new Member(connector(), region);
+		this.members.add(member);
+		member.start();
+		return member;
+	}
+
+	static ConditionFactory within(int seconds) {
+		return Awaitility.await()
+			.atMost(Duration.ofSeconds(seconds))
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(10));
+	}
+
+	/** What an instance of an application has of it. */
+	static final class Member implements RedisPulse.Listener {
+
+		final Fleet fleet = new Fleet(1);
+
+		final List<Integer> sizes = new CopyOnWriteArrayList<>();
+
+		final RedisConnector connector;
+
+		final RedisPulse pulse;
+
+		final RedSwitch redSwitch;
+
+		volatile boolean complete;
+
+		private volatile int beats;
+
+		Member(RedisConnector connector, String region) {
+			this.connector = connector;
+			this.pulse = RedisPulse.on(connector, "rl", region, this.fleet.instance());
+			this.redSwitch = new RedSwitch(null, this.pulse, System::nanoTime);
+		}
+
+		void start() {
+			this.pulse.start(this);
+			this.connector.start(Duration.ofSeconds(10));
+		}
+
+		int beats() {
+			return this.beats;
+		}
+
+		@Override
+		public synchronized void beat(int instances, boolean complete, @Nullable ForcedMode forced) {
+			if (complete) {
+				this.fleet.seen(instances);
+			}
+			else {
+				this.fleet.seenAtLeast(instances);
+			}
+			this.redSwitch.seen(forced);
+			this.complete = complete;
+			this.sizes.add(this.fleet.size());
+			this.beats++;
+		}
+
+		/** Its connection is cut before it can say anything. */
+		void die() {
+			this.connector.close();
+			this.pulse.close();
+		}
+
+		void close() {
+			this.pulse.close();
+			this.connector.close();
+		}
+
+	}
+
+}
