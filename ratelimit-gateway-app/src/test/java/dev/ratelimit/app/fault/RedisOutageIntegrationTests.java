@@ -18,7 +18,8 @@ class RedisOutageIntegrationTests {
 	@BeforeAll
 	static void start() {
 		redis = RedisServer.start();
-		// The first command starts a client, which must not be busy when the fault begins.
+		// The first command starts a client, which must not be busy when the fault
+		// begins.
 		redis.cli("PING");
 		gateways = Gateways.start(Gateway.on(redis).modes().instances(2), Callers.tenants(Outage.TENANTS));
 	}
