@@ -62,7 +62,7 @@ class FleetIntegrationTests {
 	@Test
 	void switchThatIsOnIsObeyedFromTheStart(RedisServer redis) {
 		redis.cli("SET", "rl:{fleet}:switch", "allow", "PX", "60000");
-		on(redis).run((context) -> assertThat(context.getBean(RedSwitch.class).mode()).isEqualTo(FailureMode.ALLOW));
+		on(redis).run((context) -> await().until(() -> context.getBean(RedSwitch.class).mode() == FailureMode.ALLOW));
 	}
 
 	@Test

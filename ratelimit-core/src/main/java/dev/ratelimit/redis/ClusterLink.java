@@ -1,6 +1,7 @@
 package dev.ratelimit.redis;
 
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -54,6 +55,20 @@ final class ClusterLink implements Link {
 	@Override
 	public CompletionStage<Void> load(LuaScript script) {
 		return commands().scriptLoad(script.text()).handle((sha, failure) -> null);
+	}
+
+	/**
+	 * Only where it is missing: to wait for all nodes would be to wait for a sick one.
+	 */
+	@Override
+	public CompletionStage<Void> load(LuaScript script, String key) {
+		RedisClusterNode node = this.connection.getPartitions().getMasterBySlot(slot(key));
+		if (node == null) {
+			return CompletableFuture.completedStage(null);
+		}
+		return this.connection.getConnectionAsync(node.getUri().getHost(), node.getUri().getPort())
+			.thenCompose((one) -> one.async().scriptLoad(script.text()))
+			.handle((sha, failure) -> null);
 	}
 
 	@Override

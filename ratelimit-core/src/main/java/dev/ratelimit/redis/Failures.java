@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import java.io.IOException;
 import java.util.concurrent.CompletionException;
 
 import io.lettuce.core.RedisCommandExecutionException;
@@ -60,7 +61,8 @@ final class Failures {
 			boolean full = String.valueOf(cause.getMessage()).startsWith("Request queue size exceeded");
 			return full ? Decision.Reason.SATURATED : Decision.Reason.UNAVAILABLE;
 		}
-		return Decision.Reason.INTERNAL;
+		// A connection that breaks while something is under way fails it as it is.
+		return (cause instanceof IOException) ? Decision.Reason.UNAVAILABLE : Decision.Reason.INTERNAL;
 	}
 
 	static Decision.Reason reason(String message) {

@@ -31,6 +31,11 @@ interface Link extends AutoCloseable {
 	CompletionStage<Void> load(LuaScript script);
 
 	/**
+	 * Teaches a script to the node that keeps the key.
+	 */
+	CompletionStage<Void> load(LuaScript script, String key);
+
+	/**
 	 * A node said that it is a replica.
 	 */
 	void demoted();

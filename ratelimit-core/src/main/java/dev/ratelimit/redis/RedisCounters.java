@@ -151,7 +151,7 @@ public final class RedisCounters implements Shards {
 		byte[][] arguments = call.arguments(time());
 		return send(link, call.script(), keys, arguments)
 			.exceptionallyCompose((failure) -> Failures.unknownScript(failure)
-					? this.loads.load(call.script(), link)
+					? this.loads.load(call.script(), call.key(), link)
 						.thenCompose((loaded) -> send(link, call.script(), keys, arguments))
 					: CompletableFuture.failedStage(failure))
 			.exceptionallyCompose((failure) -> Failures.unknownScript(failure)

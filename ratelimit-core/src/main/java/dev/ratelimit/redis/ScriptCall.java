@@ -55,6 +55,11 @@ final class ScriptCall {
 		return LuaScript.of(this.algorithm);
 	}
 
+	/** One of the keys, which share a slot and with it a node. */
+	String key() {
+		return this.counters.get(0).key();
+	}
+
 	byte[][] keys() {
 		return this.counters.stream()
 			.map((counter) -> counter.key().getBytes(StandardCharsets.ISO_8859_1))

@@ -81,6 +81,11 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 	}
 
 	@Override
+	public CompletionStage<Void> load(LuaScript script, String key) {
+		return load(script);
+	}
+
+	@Override
 	public void demoted() {
 		if (this.primary) {
 			this.primary = false;

@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import java.io.IOException;
 import java.util.concurrent.CompletionException;
 
 import io.lettuce.core.RedisException;
@@ -36,6 +37,12 @@ class FailuresTests {
 	void fullQueueIsNotTheNodesFault() {
 		RedisException full = new RedisException("Request queue size exceeded: 20000. Commands are not accepted.");
 		assertThat(Failures.translate(new CompletionException(full)).reason()).isEqualTo(Decision.Reason.SATURATED);
+	}
+
+	@Test
+	void connectionThatBreaksIsTheNodesFault() {
+		assertThat(Failures.translate(new IOException("Connection reset by peer")).reason())
+			.isEqualTo(Decision.Reason.UNAVAILABLE);
 	}
 
 	@Test

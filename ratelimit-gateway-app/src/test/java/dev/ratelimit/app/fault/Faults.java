@@ -1,0 +1,31 @@
+package dev.ratelimit.app.fault;
+
+import java.time.Duration;
+
+/**
+ * How much of the fault suite is run: a short version with every build, a long one for
+ * the numbers in the docs with {@code mvn verify -Pfaults}.
+ */
+final class Faults {
+
+	private static final boolean LONG = "long".equals(System.getProperty("ratelimit.faults"));
+
+	private Faults() {
+	}
+
+	/** How long a phase lasts at least. */
+	static Duration phase() {
+		return Duration.ofMillis(LONG ? 15_000 : 1_500);
+	}
+
+	/** Calls per second of a case, over all its gateways. */
+	static int rate() {
+		return LONG ? 600 : 300;
+	}
+
+	/** How many callers an attacker pretends to be. */
+	static int keys() {
+		return LONG ? 1_000_000 : 100_000;
+	}
+
+}

@@ -1,0 +1,85 @@
+package dev.ratelimit.app.fault;
+
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+
+import com.jayway.jsonpath.JsonPath;
+import org.junit.jupiter.api.Test;
+
+import dev.ratelimit.testing.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Redis is gone for a while, and with it all that it knew. */
+class RestartIntegrationTests {
+
+	private static final int TENANTS = 10;
+
+	private static final int LIMIT = 25;
+
+	private final HttpClient client = HttpClient.newHttpClient();
+
+	@Test
+	void gatewayStaysInServiceAndARestartedRedisLearnsTheScriptOnce() {
+		TenantDecisions seen = new TenantDecisions();
+		try (RedisServer redis = RedisServer.start();
+				FaultCase fault = FaultCase.start(
+						"kill -9, restart without data and scripts; on-failure: deny, timeout: 500ms",
+						Gateway.on(redis)
+							.listener(seen)
+							.policy("on-failure=deny", "timeout=500ms", "limits.per-tenant.by=tenant",
+									"limits.per-tenant.quota=" + LIMIT + "/31d")
+							.properties("management.endpoint.health.show-details=always"),
+						Callers.tenants(TENANTS))) {
+			fault.before();
+			Gateway gateway = fault.gateways().get(0);
+			await("no degraded decision for a while").until(() -> !degraded(gateway));
+			fault.during(redis::kill);
+			assertUp(gateway);
+			assertThat(degraded(gateway)).isTrue();
+			fault.after(redis::restart);
+			assertThat(fault.calls().calls(Phase.DURING).answered(Answer::unavailable)).isPositive();
+			assertThat(fault.calls().total(Calls::serverErrors))
+				.isEqualTo(fault.calls().total((calls) -> calls.answered(Answer::unavailable)));
+			assertThat(fault.calls().total(Calls::failures)).isZero();
+			assertThat(redis.calls("script|load")).isOne();
+			for (int i = 0; i < TENANTS; i++) {
+				assertThat(seen.of("tenant-" + i)).filteredOn(TenantDecisions.Made::granted)
+					.as("admitted from what was counted before, and from nothing after")
+					.hasSizeBetween(LIMIT + 1, 2 * LIMIT + 1);
+			}
+		}
+	}
+
+	private void assertUp(Gateway gateway) {
+		for (String probe : new String[] { "", "/liveness", "/readiness" }) {
+			HttpResponse<String> health = get(gateway, "/actuator/health" + probe);
+			assertThat(health.statusCode()).isEqualTo(200);
+			assertThat(JsonPath.<String>read(health.body(), "$.status")).isEqualTo("UP");
+		}
+	}
+
+	private boolean degraded(Gateway gateway) {
+		String health = get(gateway, "/actuator/health").body();
+		assertThat(JsonPath.<String>read(health, "$.components.ratelimit.status")).isEqualTo("UP");
+		return JsonPath.read(health, "$.components.ratelimit.details.degraded");
+	}
+
+	private HttpResponse<String> get(Gateway gateway, String path) {
+		try {
+			return this.client.send(HttpRequest.newBuilder(gateway.management(path)).build(),
+					HttpResponse.BodyHandlers.ofString());
+		}
+		catch (IOException ex) {
+			throw new AssertionError(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new AssertionError(ex);
+		}
+	}
+
+}
