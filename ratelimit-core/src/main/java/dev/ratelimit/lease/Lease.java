@@ -15,8 +15,6 @@ final class Lease extends AtomicLong {
 
 	private final transient Grant grant;
 
-	private final long sent;
-
 	private final long expires;
 
 	private final long lowWater;
@@ -24,15 +22,13 @@ final class Lease extends AtomicLong {
 	/**
 	 * Creates a lease.
 	 * @param grant what Redis granted
-	 * @param sent when it was asked, on this instance's monotonic clock: what is counted
-	 * from then on ends here before it ends in Redis
-	 * @param expires when it ends
+	 * @param expires when it ends, counted from before it was asked for: so it ends here
+	 * before it ends in Redis
 	 * @param lowWater how many are left when the next one is to be fetched
 	 */
-	Lease(Grant grant, long sent, long expires, long lowWater) {
+	Lease(Grant grant, long expires, long lowWater) {
 		super(grant.permits());
 		this.grant = grant;
-		this.sent = sent;
 		this.expires = expires;
 		this.lowWater = lowWater;
 	}
@@ -86,11 +82,12 @@ final class Lease extends AtomicLong {
 	}
 
 	/**
-	 * The counter as it can be known here: what Redis said, less what was spent since.
+	 * The counter as it can be known here: what Redis said, less what was spent since. A
+	 * guide, since what came back in the meantime and what others took is not in it.
 	 */
-	Reading reading(Counter counter, long now) {
+	Reading reading(Counter counter) {
 		Reading granted = this.grant.readings().get(0);
-		return new Reading(counter, granted.state(), granted.time() + (now - this.sent) / 1_000, get());
+		return new Reading(counter, granted.state(), granted.time(), Math.max(0, get()));
 	}
 
 }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -34,6 +35,8 @@ import dev.ratelimit.counter.UnansweredException;
  */
 public final class LeasedCounters implements Counters, AutoCloseable {
 
+	private static final Duration GOODBYE = Duration.ofMillis(500);
+
 	private final Counters central;
 
 	private final LeaseOptions options;
@@ -41,6 +44,8 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	private final IntSupplier instances;
 
 	private final Predicate<Counter> hot;
+
+	private final LeaseListener listener;
 
 	private final LongSupplier nanos;
 
@@ -54,14 +59,16 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	 * @param options how they are taken ahead
 	 * @param instances how many share them
 	 * @param hot whether a counter that adapts is leased now
+	 * @param listener sees leases
 	 * @param nanos a monotonic clock
 	 */
 	public LeasedCounters(Counters central, LeaseOptions options, IntSupplier instances, Predicate<Counter> hot,
-			LongSupplier nanos) {
+			LeaseListener listener, LongSupplier nanos) {
 		this.central = central;
 		this.options = options;
 		this.instances = instances;
 		this.hot = hot;
+		this.listener = listener;
 		this.nanos = nanos;
 		this.refusals = new Refusals(options.maxCounters());
 		this.locals = Caffeine.newBuilder()
@@ -119,15 +126,20 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	}
 
 	/**
-	 * Gives back what was not spent.
+	 * Gives back what was not spent, and waits a moment for that to arrive.
 	 */
 	@Override
 	public void close() {
+		List<CompletableFuture<?>> givenBack = new ArrayList<>();
 		this.locals.asMap().values().forEach((local) -> {
-			giveBack(local.takeCurrent());
-			giveBack(local.takeNext());
+			giveBack(local.takeCurrent(), givenBack);
+			giveBack(local.takeNext(), givenBack);
 		});
 		this.locals.invalidateAll();
+		CompletableFuture.allOf(givenBack.toArray(CompletableFuture<?>[]::new))
+			.exceptionally((failure) -> null)
+			.completeOnTimeout(null, GOODBYE.toMillis(), TimeUnit.MILLISECONDS)
+			.join();
 	}
 
 	@Override
@@ -141,7 +153,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		List<Counter> rest = null;
 		for (int i = 0; i < counters.size(); i++) {
 			Counter counter = counters.get(i);
-			LocalCounter local = local(counter, now);
+			LocalCounter local = local(counter);
 			Lease lease = (local != null) ? local.spend(cost, now) : null;
 			if (lease != null) {
 				leases = (leases != null) ? leases : new Lease[counters.size()];
@@ -160,14 +172,14 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		}
 		if (rest == null) {
 			return CompletableFuture
-				.completedFuture(new Grant(permits, cost, readings(counters, leases, now), Decision.Source.LEASE));
+				.completedFuture(new Grant(permits, cost, readings(counters, leases), Decision.Source.LEASE));
 		}
 		@Nullable Lease[] spent = leases;
 		return ask(rest, permits, timeout, now).whenComplete((grant, failure) -> {
 			if (failure != null || grant.refused()) {
 				putBack(spent, cost);
 			}
-		}).thenApply((grant) -> grant.refused() ? grant : merged(counters, spent, grant, now));
+		}).thenApply((grant) -> grant.refused() ? grant : merged(counters, spent, grant));
 	}
 
 	/** Asks Redis, and remembers what it said. */
@@ -187,7 +199,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		});
 	}
 
-	private @Nullable LocalCounter local(Counter counter, long now) {
+	private @Nullable LocalCounter local(Counter counter) {
 		boolean leased = switch (counter.spec().enforcement()) {
 			case STRICT -> false;
 			case LEASED -> true;
@@ -196,11 +208,11 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		if (!leased) {
 			return null;
 		}
-		LocalCounter local = this.locals.get(counter, (key) -> new LocalCounter(counter, this.options, now));
+		LocalCounter local = this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
 		if (!local.isOf(counter)) {
 			// Another limit holds now: what was leased under the old one is not spent.
 			this.locals.invalidate(counter);
-			return this.locals.get(counter, (key) -> new LocalCounter(counter, this.options, now));
+			return this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
 		}
 		return local;
 	}
@@ -214,6 +226,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 			.whenComplete((grant, failure) -> {
 				if (grant != null) {
 					local.fetched(grant, size, now);
+					this.listener.fetched(grant.permits());
 				}
 				else {
 					local.notFetched();
@@ -222,19 +235,19 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 			});
 	}
 
-	private static List<Reading> readings(List<Counter> counters, @Nullable Lease[] leases, long now) {
+	private static List<Reading> readings(List<Counter> counters, @Nullable Lease[] leases) {
 		List<Reading> readings = new ArrayList<>(counters.size());
 		for (int i = 0; i < counters.size(); i++) {
 			Lease lease = leases[i];
 			if (lease != null) {
-				readings.add(lease.reading(counters.get(i), now));
+				readings.add(lease.reading(counters.get(i)));
 			}
 		}
 		return readings;
 	}
 
-	private static Grant merged(List<Counter> counters, @Nullable Lease[] leases, Grant asked, long now) {
-		List<Reading> readings = readings(counters, leases, now);
+	private static Grant merged(List<Counter> counters, @Nullable Lease[] leases, Grant asked) {
+		List<Reading> readings = readings(counters, leases);
 		readings.addAll(asked.readings());
 		return new Grant(asked.wanted(), asked.permits(), readings, asked.gaps(), asked.source());
 	}
@@ -247,11 +260,11 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		}
 	}
 
-	private void giveBack(@Nullable Lease lease) {
+	private void giveBack(@Nullable Lease lease, List<CompletableFuture<?>> givenBack) {
 		if (lease != null) {
 			long left = lease.end();
 			if (left > 0 && !lease.isOver(this.nanos.getAsLong())) {
-				this.central.giveBack(lease.grant(), left);
+				givenBack.add(this.central.giveBack(lease.grant(), left).toCompletableFuture());
 			}
 		}
 	}

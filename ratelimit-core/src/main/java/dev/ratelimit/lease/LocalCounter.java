@@ -27,6 +27,8 @@ final class LocalCounter {
 
 	private static final double SECOND = 1e9;
 
+	private static final long NEVER = Long.MIN_VALUE;
+
 	/** How many permits it takes to tell a rate. */
 	private static final int SAMPLE = 16;
 
@@ -47,7 +49,7 @@ final class LocalCounter {
 	private volatile long readAt;
 
 	/** From when on the rate is measured. */
-	private volatile long since;
+	private volatile long since = NEVER;
 
 	private double rate;
 
@@ -55,10 +57,9 @@ final class LocalCounter {
 
 	private long ceiling = Long.MAX_VALUE;
 
-	LocalCounter(Counter counter, LeaseOptions options, long now) {
+	LocalCounter(Counter counter, LeaseOptions options) {
 		this.counter = counter;
 		this.options = options;
-		this.since = now;
 	}
 
 	/**
@@ -78,7 +79,13 @@ final class LocalCounter {
 				return lease;
 			}
 		}
-		this.missed.addAndGet(permits);
+		if (this.since == NEVER) {
+			// The first one only starts the clock.
+			this.since = now;
+		}
+		else {
+			this.missed.addAndGet(permits);
+		}
 		return null;
 	}
 
@@ -127,7 +134,7 @@ final class LocalCounter {
 			told(grant.readings().get(0), sent);
 		}
 		if (grant.permits() > 0 && !grant.readings().isEmpty()) {
-			Lease lease = new Lease(grant, sent, sent + lifetime(), grant.permits() * this.options.prefetchAt() / 100);
+			Lease lease = new Lease(grant, sent + lifetime(), grant.permits() * this.options.prefetchAt() / 100);
 			if (this.current == null) {
 				this.current = lease;
 			}

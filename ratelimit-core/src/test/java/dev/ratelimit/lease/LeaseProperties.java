@@ -118,7 +118,8 @@ class LeaseProperties {
 					Limit.of("per-tenant", List.of(Dimension.TENANT), quota), Enforcement.LEASED), "acme");
 			for (int i = 0; i < instances; i++) {
 				this.fleet.add(new LeasedCounters(new Slow(), LeaseOptions.DEFAULTS, () -> instances, (counter) -> true,
-						this.nanos::get));
+						(permits) -> {
+						}, this.nanos::get));
 			}
 		}
 

@@ -24,6 +24,9 @@ import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.Deadlines;
 import dev.ratelimit.guard.GuardedCounters;
 import dev.ratelimit.guard.Nodes;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.lease.LeaseOptions;
+import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
@@ -76,7 +79,10 @@ final class Ours implements Contender {
 
 	private Counters counters() {
 		Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of());
-		return new GuardedCounters(RedisCounters.on(this.connector), nodes, this.deadlines);
+		Counters guarded = new GuardedCounters(RedisCounters.on(this.connector), nodes, this.deadlines);
+		HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
+		return new LeasedCounters(guarded, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
+		}, System::nanoTime);
 	}
 
 	private static Request request(int key) {
