@@ -238,6 +238,12 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 		/** Counters in Redis. */
 		REDIS,
 
+		/** Permits that were taken from Redis ahead. */
+		LEASE,
+
+		/** A refusal that Redis gave a moment ago. */
+		DENIED_CACHE,
+
 		/** Counters in this process, because that is where they are kept. */
 		MEMORY,
 

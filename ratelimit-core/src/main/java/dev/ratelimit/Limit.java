@@ -4,6 +4,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What is counted and the quotas that hold on it, all of them at once.
  *
@@ -11,8 +13,9 @@ import java.util.regex.Pattern;
  * @param by dimensions whose values share a counter; none is one counter for the whole
  * fleet
  * @param quotas at least one, each with a window of its own length
+ * @param enforcement where its permits are taken, {@code null} for where the policy says
  */
-public record Limit(String name, List<Dimension> by, List<Quota> quotas) {
+public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullable Enforcement enforcement) {
 
 	/** More quotas than this make one check too expensive for a shared Redis. */
 	public static final int MAX_QUOTAS = 8;
@@ -32,6 +35,10 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas) {
 		requireQuotas(name, quotas);
 	}
 
+	public Limit(String name, List<Dimension> by, List<Quota> quotas) {
+		this(name, by, quotas, null);
+	}
+
 	public static Limit of(String name, List<Dimension> by, String... quotas) {
 		return new Limit(name, by, List.of(quotas).stream().map(Quota::parse).toList());
 	}
@@ -40,7 +47,7 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas) {
 	 * The same limit with other quotas, as a tier or an override gives it.
 	 */
 	public Limit withQuotas(List<Quota> quotas) {
-		return new Limit(this.name, this.by, quotas);
+		return new Limit(this.name, this.by, quotas, this.enforcement);
 	}
 
 	/**

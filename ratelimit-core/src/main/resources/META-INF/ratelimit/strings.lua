@@ -1,42 +1,59 @@
--- What the algorithms share whose counter is one string: it is read with one MGET, kept in a table while the call lasts and
--- written once at the end. A counter is a list of its quotas, each a table of numbers, and `value`, its string as last read
--- or told. The algorithm says what is particular about one quota:
---   parse(value)                        blocks by the tag of their window, nil if the string is none of its own
+-- What the algorithms share whose counter is one string: all are read with one MGET, kept in tables while the call lasts and
+-- written once at the end. A counter is a list of its quotas and `value`, its string as last read or told. A quota is its
+-- state and `spec`, the numbers it counts by, which all counters of a limit share. The algorithm says what is particular:
+--   find(value, tag)                    the numbers of the block with a window's tag, false if there is none, nil if the
+--                                       string is none of its own
 --   start(quota, now)                   a quota that nobody has used
---   settle(quota, block, now)           brings a block up to date; true if it was ahead of the clock
+--   settle(quota, now, ...)             brings such numbers up to date; true if they were ahead of the clock
 --   count(quota, now)                   permits that can be taken
 --   spend(quota, permits)               takes them
 --   refund(quota, permits, since, now)  gives back what was taken at a time
 --   encode(quota, alone)                its part of the string
 --   left(quota, now)                    microseconds until it means nothing
 
-local unpack_struct, pack_struct, byte, floor = struct.unpack, struct.pack, string.byte, math.floor
-local parse, start, settle, count, spend, refund, encode, left
+local unpack_struct, pack_struct, byte, sub, floor = struct.unpack, struct.pack, string.byte, string.sub, math.floor
+local find, start, settle, count, spend, refund, encode, left
 
 -- Milliseconds that a key outlives its state: one, because Redis compares expiry with a clock that it reads at another
 -- moment; a day on a test's clock, which may stand still while Redis's own runs.
 local linger = ARGV[1] == '' and 1 or 86400000
 
-local function open(key, value, spec, now)
-  local blocks
-  if value then
-    blocks = parse(value)
-    if not blocks then
-      return false
+local specs = {}
+
+local function specs_of(text)
+  local known = specs[text]
+  if not known then
+    known = {}
+    for i = 1, #text / 64 do
+      local permits, window, burst, whole, part, full, full_rest, tag = unpack_struct('<dddddddd', text, i * 64 - 63)
+      known[i] = {
+        permits = permits, window = window, burst = burst, whole = whole, part = part, full = full,
+        full_rest = full_rest, tag = tag,
+      }
     end
-  elseif redis.call('EXISTS', key) == 1 then
-    return false -- MGET has no answer for what is no string
+    specs[text] = known
   end
-  local counter = { value = value or '' }
-  for i = 1, #spec / 64 do
-    local quota = {}
-    quota.permits, quota.window, quota.burst, quota.whole, quota.part, quota.full, quota.full_rest, quota.tag =
-      unpack_struct('<dddddddd', spec, i * 64 - 63)
-    local block = blocks and blocks[quota.tag]
-    if not block then
+  return known
+end
+
+local function open(value, text, now)
+  local known = specs_of(text)
+  local counter = { value = value or '', changed = false }
+  for i = 1, #known do
+    local spec = known[i]
+    local quota = { spec = spec, time = 0, rest = 0 }
+    if value then
+      local first, second, third, fourth = find(value, spec.tag)
+      if first == nil then
+        return false
+      end
+      if not first then
+        start(quota, now)
+      elseif settle(quota, now, first, second, third, fourth) then
+        counter.changed, counter.value = true, nil
+      end
+    else
       start(quota, now)
-    elseif settle(quota, block, now) then
-      counter.changed, counter.value = true, nil
     end
     counter[i] = quota
   end
@@ -45,8 +62,21 @@ end
 
 local function load(now)
   local values = redis.call('MGET', unpack(KEYS))
+  local missing = {}
   for i = 1, #KEYS do
-    values[i] = open(KEYS[i], values[i], ARGV[i + 1], now)
+    local value = values[i]
+    if not value then
+      missing[#missing + 1] = KEYS[i]
+    end
+    values[i] = open(value, ARGV[i + 1], now)
+  end
+  -- MGET has no answer for what is no string either. As a rule none of the missing is there.
+  if #missing > 0 and redis.call('EXISTS', unpack(missing)) > 0 then
+    for i = 1, #KEYS do
+      if values[i] and values[i].value == '' and redis.call('EXISTS', KEYS[i]) == 1 then
+        values[i] = false
+      end
+    end
   end
   return values
 end
@@ -103,12 +133,12 @@ end
 
 -- How long an empty quota takes to be full, rounded up.
 local function full_up(quota)
-  return quota.full_rest > 0 and quota.full + 1 or quota.full
+  return quota.spec.full_rest > 0 and quota.spec.full + 1 or quota.spec.full
 end
 
 -- How many permits come back in a time, at most the burst: Pace.permitsIn.
 local function permits_in(quota, micros, rest)
-  local permits, whole, part, burst = quota.permits, quota.whole, quota.part, quota.burst
+  local permits, whole, part, burst = quota.spec.permits, quota.spec.whole, quota.spec.part, quota.spec.burst
   if micros < 0 then
     return 0
   end
@@ -116,7 +146,7 @@ local function permits_in(quota, micros, rest)
     local back = floor(micros / whole)
     return back < burst and back or burst
   end
-  local back = floor(micros * permits / quota.window)
+  local back = floor(micros * permits / quota.spec.window)
   if back > burst then
     back = burst
   end

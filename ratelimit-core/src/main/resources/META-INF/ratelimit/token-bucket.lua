@@ -2,32 +2,34 @@
 -- 1/permits of one), and the burst that the tokens were counted under.
 -- Stored as 22 bytes per quota: double time, 4-byte rest, signed 4-byte tokens, 4-byte burst, 2-byte tag.
 
-parse = function(value)
+find = function(value, tag)
   if #value == 0 or #value % 22 ~= 0 then
     return nil
   end
-  local blocks = {}
+  local found, found_rest, found_tokens, found_burst = false, 0, 0, 0
   for at = 1, #value, 22 do
-    local time, rest, tokens, burst, tag = unpack_struct('<dI4i4I4I2', value, at)
+    local time, rest, tokens, burst, own = unpack_struct('<dI4i4I4I2', value, at)
     if not is_time(time) or burst == 0 then
       return nil
     end
-    blocks[tag] = { time, rest, tokens, burst }
+    if own == tag then
+      found, found_rest, found_tokens, found_burst = time, rest, tokens, burst
+    end
   end
-  return blocks
+  return found, found_rest, found_tokens, found_burst
 end
 
 start = function(quota, now)
-  quota.tokens, quota.time, quota.rest = quota.burst, now, 0
+  quota.tokens, quota.time, quota.rest = quota.spec.burst, now, 0
 end
 
-settle = function(quota, block, now)
-  local time, rest, tokens, burst = block[1], block[2], block[3], quota.burst
+settle = function(quota, now, time, rest, tokens, counted_under)
+  local burst = quota.spec.burst
   local outruns = time > now
-  if block[4] ~= burst then
-    tokens = floor(tokens * burst / block[4])
+  if counted_under ~= burst then
+    tokens = floor(tokens * burst / counted_under)
   end
-  if rest >= quota.permits then
+  if rest >= quota.spec.permits then
     time, rest = time + 1, 0
   end
   if time > now then
@@ -35,7 +37,7 @@ settle = function(quota, block, now)
   end
   local came
   if rest > 0 then
-    came = permits_in(quota, now - time - 1, quota.permits - rest)
+    came = permits_in(quota, now - time - 1, quota.spec.permits - rest)
   else
     came = permits_in(quota, now - time, 0)
   end
@@ -43,10 +45,10 @@ settle = function(quota, block, now)
     start(quota, now)
     return outruns
   end
-  time = time + came * quota.whole + floor(came * quota.part / quota.permits)
-  rest = rest + came * quota.part % quota.permits
-  if rest >= quota.permits then
-    time, rest = time + 1, rest - quota.permits
+  time = time + came * quota.spec.whole + floor(came * quota.spec.part / quota.spec.permits)
+  rest = rest + came * quota.spec.part % quota.spec.permits
+  if rest >= quota.spec.permits then
+    time, rest = time + 1, rest - quota.spec.permits
   end
   quota.tokens, quota.time, quota.rest = tokens + came, time, rest
   return outruns
@@ -63,17 +65,17 @@ end
 refund = function(quota, permits, since, now)
   if now - since <= full_up(quota) then
     quota.tokens = quota.tokens + permits
-    if quota.tokens >= quota.burst then
+    if quota.tokens >= quota.spec.burst then
       start(quota, now)
     end
   end
 end
 
 encode = function(quota)
-  return pack_struct('<dI4i4I4I2', quota.time, quota.rest, quota.tokens, quota.burst, quota.tag)
+  return pack_struct('<dI4i4I4I2', quota.time, quota.rest, quota.tokens, quota.spec.burst, quota.spec.tag)
 end
 
 left = function(quota, now)
-  local missing = quota.burst - quota.tokens
-  return quota.time - now + missing * quota.whole + floor(missing * quota.part / quota.permits) + 2
+  local missing = quota.spec.burst - quota.tokens
+  return quota.time - now + missing * quota.spec.whole + floor(missing * quota.spec.part / quota.spec.permits) + 2
 end

@@ -104,7 +104,7 @@ final class PolicyMapper {
 			.map((dimension) -> dimension(at + ".by", "Policy '" + policy + "' counts by", dimension))
 			.toList();
 		return checked("Set '" + at + "' to something that can be meant.",
-				() -> new Limit(name, dimensions, quotas(at + ".quota", limit.quota())));
+				() -> new Limit(name, dimensions, quotas(at + ".quota", limit.quota()), limit.enforcement()));
 	}
 
 	private PolicyOverride map(String at, PolicyProperties.Override override) {

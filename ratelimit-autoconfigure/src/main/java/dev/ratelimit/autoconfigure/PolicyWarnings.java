@@ -9,7 +9,6 @@ import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
-import dev.ratelimit.Enforcement;
 import dev.ratelimit.Policy;
 import dev.ratelimit.policy.PolicySet;
 
@@ -58,12 +57,6 @@ final class PolicyWarnings {
 		}
 		properties.policies().forEach((id, policy) -> {
 			String at = "ratelimit.policies." + id;
-			if (policy.enforcement() != Enforcement.STRICT || policy.limits()
-				.values()
-				.stream()
-				.anyMatch((limit) -> limit.enforcement() != null && limit.enforcement() != Enforcement.STRICT)) {
-				unused.add(at + ".enforcement (every decision is strict)");
-			}
 			if (policy.limits().values().stream().anyMatch((limit) -> limit.split() != 1)) {
 				unused.add(at + ".limits.*.split");
 			}

@@ -1,6 +1,8 @@
 package dev.ratelimit.autoconfigure;
 
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -9,6 +11,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 
 import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.metrics.LeaseMeters;
 import dev.ratelimit.metrics.MeterListener;
 import dev.ratelimit.metrics.NodeMeters;
 
@@ -35,6 +39,16 @@ public class RateLimitMetricsAutoConfiguration {
 	@ConditionalOnMissingBean
 	NodeMeters rateLimitNodeMeters(MeterRegistry registry) {
 		return new NodeMeters(registry);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	LeaseMeters rateLimitLeaseMeters(MeterRegistry registry, ObjectProvider<HotCounters> hot) {
+		Gauge.builder("ratelimit.hotkeys", hot, (counters) -> {
+			HotCounters present = counters.getIfAvailable();
+			return (present != null) ? present.size() : 0;
+		}).description("Counters that are hot on this instance").register(registry);
+		return new LeaseMeters(registry);
 	}
 
 }

@@ -24,7 +24,12 @@ import dev.ratelimit.guard.Deadlines;
 import dev.ratelimit.guard.GuardedCounters;
 import dev.ratelimit.guard.NodeListener;
 import dev.ratelimit.guard.Nodes;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.lease.LeaseListener;
+import dev.ratelimit.lease.LeaseOptions;
+import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.limiter.Fallback;
+import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.redis.RedisCounters;
 
@@ -40,6 +45,11 @@ import dev.ratelimit.redis.RedisCounters;
 @ConditionalOnMissingBean(Counters.class)
 @EnableConfigurationProperties(RateLimitProperties.class)
 public class RateLimitRedisAutoConfiguration {
+
+	/** How many counters an instance knows refusals and leases of. */
+	private static final int MAX_LOCAL = 100_000;
+
+	private static final int MAX_HOT = 10_000;
 
 	/** How long a start waits for Redis before it goes on without. */
 	private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -83,8 +93,23 @@ public class RateLimitRedisAutoConfiguration {
 	}
 
 	@Bean
-	GuardedCounters rateLimitCounters(LimiterConnection connection, Nodes nodes, Deadlines deadlines) {
-		return new GuardedCounters(RedisCounters.on(connection.connector()), nodes, deadlines);
+	HotCounters rateLimitHotCounters(RateLimitProperties properties, Fleet fleet) {
+		return new HotCounters(properties.hot().threshold(), MAX_HOT, fleet::size, System::nanoTime);
+	}
+
+	/**
+	 * What a check goes through on its way to Redis, from the outside to the inside.
+	 */
+	@Bean(destroyMethod = "close")
+	LeasedCounters rateLimitCounters(RateLimitProperties properties, LimiterConnection connection, Nodes nodes,
+			Deadlines deadlines, Fleet fleet, HotCounters hot, ObjectProvider<LeaseListener> listener) {
+		RateLimitProperties.Lease lease = properties.lease();
+		LeaseOptions options = PolicyMapper.checked("Correct 'ratelimit.lease'.",
+				() -> new LeaseOptions(lease.refresh(), lease.prefetchAt(), lease.expires(), MAX_LOCAL));
+		RedisCounters redis = RedisCounters.on(connection.connector());
+		return new LeasedCounters(new GuardedCounters(redis, nodes, deadlines), options, fleet::size, hot,
+				listener.getIfUnique(() -> (permits) -> {
+				}), System::nanoTime);
 	}
 
 	@Bean

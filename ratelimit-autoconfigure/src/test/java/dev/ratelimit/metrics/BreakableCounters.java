@@ -32,7 +32,8 @@ public class BreakableCounters implements Counters {
 	@Override
 	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
 		Throwable failure = this.failure;
-		return (failure != null) ? CompletableFuture.failedStage(failure) : this.counters.acquire(counters, permits);
+		return (failure != null) ? CompletableFuture.failedStage(failure) : this.counters.acquire(counters, permits)
+			.thenApply((grant) -> new Grant(permits, grant.permits(), grant.readings(), source()));
 	}
 
 	@Override

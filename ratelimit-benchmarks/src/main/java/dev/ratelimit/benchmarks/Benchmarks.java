@@ -3,12 +3,17 @@ package dev.ratelimit.benchmarks;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
+import dev.ratelimit.benchmarks.peers.GatewayCommand;
+import dev.ratelimit.benchmarks.peers.PeersCommand;
+import dev.ratelimit.benchmarks.peers.WorkerCommand;
+
 /**
  * The command line of the benchmarks:
  * {@code java -jar ratelimit-benchmarks/target/ratelimit-benchmarks.jar}.
  */
 @Command(name = "ratelimit-benchmarks", description = "Measures the rate limiter on servers that it starts itself.",
-		mixinStandardHelpOptions = true, subcommands = MemoryCommand.class)
+		mixinStandardHelpOptions = true, subcommands = { MemoryCommand.class, PeersCommand.class, GatewayCommand.class,
+				WorkerCommand.class, JmhCommand.class })
 final class Benchmarks {
 
 	private Benchmarks() {

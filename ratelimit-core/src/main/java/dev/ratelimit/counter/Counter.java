@@ -1,10 +1,100 @@
 package dev.ratelimit.counter;
 
+import java.util.List;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
 /**
  * The state of one limit for one combination of dimension values, wherever it is kept.
  *
- * @param spec how it counts
- * @param key where it is kept; never shows a value that a caller controls
+ * <p>
+ * Two are equal if they are of the same limit and values. Its key, a digest of these, is
+ * made when somebody first asks for it: what is decided in-process never does.
  */
-public record Counter(CounterSpec spec, String key) {
+public final class Counter {
+
+	private final CounterSpec spec;
+
+	private final @Nullable CounterKeys keys;
+
+	private final String policy;
+
+	private final List<String> values;
+
+	private final int hash;
+
+	private @Nullable String key;
+
+	/**
+	 * Creates a counter.
+	 * @param spec how it counts
+	 * @param keys how it is named
+	 * @param policy id of its policy
+	 * @param values a value for each dimension of its limit
+	 */
+	public Counter(CounterSpec spec, CounterKeys keys, String policy, List<String> values) {
+		this(spec, keys, policy, values, null);
+	}
+
+	/**
+	 * Creates a counter that has a name already.
+	 */
+	public Counter(CounterSpec spec, String key) {
+		this(spec, null, key, List.of(), key);
+	}
+
+	private Counter(CounterSpec spec, @Nullable CounterKeys keys, String policy, List<String> values,
+			@Nullable String key) {
+		this.spec = spec;
+		this.keys = keys;
+		this.policy = policy;
+		this.values = values;
+		this.key = key;
+		this.hash = (31 * policy.hashCode() + spec.limit().name().hashCode()) * 31 + values.hashCode();
+	}
+
+	public CounterSpec spec() {
+		return this.spec;
+	}
+
+	/**
+	 * Where it is kept; never shows a value that a caller controls.
+	 */
+	public String key() {
+		String key = this.key;
+		if (key == null) {
+			key = Objects.requireNonNull(this.keys)
+				.key(this.policy, this.spec.algorithm(), this.spec.limit(), this.values);
+			this.key = key;
+		}
+		return key;
+	}
+
+	/**
+	 * The same counter, counting in another way.
+	 */
+	public Counter with(CounterSpec spec) {
+		return new Counter(spec, this.keys, this.policy, this.values, this.key);
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return this == other || (other instanceof Counter counter && this.hash == counter.hash
+				&& this.policy.equals(counter.policy) && this.values.equals(counter.values)
+				&& this.spec.limit().name().equals(counter.spec.limit().name())
+				&& this.spec.algorithm() == counter.spec.algorithm());
+	}
+
+	@Override
+	public int hashCode() {
+		return this.hash;
+	}
+
+	/** Without the values, which may be personal data. */
+	@Override
+	public String toString() {
+		return "counter of limit '" + this.spec.limit().name() + "'";
+	}
+
 }

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import dev.ratelimit.Algorithm;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Quota;
@@ -30,7 +31,18 @@ public final class CounterSpec {
 
 	private final long lifetimeMicros;
 
+	private final Enforcement enforcement;
+
 	public CounterSpec(Algorithm algorithm, Limit limit) {
+		this(algorithm, limit, Enforcement.STRICT);
+	}
+
+	/**
+	 * Works out how a limit counts.
+	 * @param enforcement where permits are taken, unless the limit says it itself
+	 */
+	public CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement) {
+		this.enforcement = (limit.enforcement() != null) ? limit.enforcement() : enforcement;
 		this.algorithm = algorithm;
 		this.formula = Formula.of(algorithm);
 		this.limit = limit;
@@ -45,6 +57,13 @@ public final class CounterSpec {
 
 	public Limit limit() {
 		return this.limit;
+	}
+
+	/**
+	 * Where permits are taken.
+	 */
+	public Enforcement enforcement() {
+		return this.enforcement;
 	}
 
 	/**

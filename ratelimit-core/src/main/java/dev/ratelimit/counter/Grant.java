@@ -1,8 +1,8 @@
 package dev.ratelimit.counter;
 
-import java.util.ArrayList;
 import java.util.List;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 
 /**
@@ -13,18 +13,20 @@ import dev.ratelimit.LimitStatus;
  * only looked at
  * @param readings the counters afterwards
  * @param gaps the counters that did not answer, none as a rule
+ * @param source who answered
  */
-public record Grant(Permits wanted, long permits, List<Reading> readings, List<Gap> gaps) {
+public record Grant(Permits wanted, long permits, List<Reading> readings, List<Gap> gaps, Decision.Source source) {
 
-	public Grant(Permits wanted, long permits, List<Reading> readings) {
-		this(wanted, permits, readings, List.of());
+	public Grant(Permits wanted, long permits, List<Reading> readings, Decision.Source source) {
+		this(wanted, permits, readings, List.of(), source);
 	}
 
 	/**
 	 * What there is when nobody answered: nobody refused either.
 	 */
 	public static Grant unanswered(Permits wanted, List<Counter> counters, Throwable failure) {
-		return new Grant(wanted, wanted.most(), List.of(), List.of(new Gap(counters, UnansweredException.of(failure))));
+		return new Grant(wanted, wanted.most(), List.of(), List.of(new Gap(counters, UnansweredException.of(failure))),
+				Decision.Source.NONE);
 	}
 
 	/**
@@ -42,11 +44,7 @@ public record Grant(Permits wanted, long permits, List<Reading> readings, List<G
 	 * What the readings mean, for each quota of each counter.
 	 */
 	public List<LimitStatus> statuses() {
-		List<LimitStatus> statuses = new ArrayList<>(this.readings.size() * 2);
-		for (Reading reading : this.readings) {
-			reading.describe(this.wanted.least(), this.permits, statuses);
-		}
-		return statuses;
+		return new Statuses(this.readings, this.wanted.least(), this.permits);
 	}
 
 	/**

@@ -10,21 +10,57 @@ import dev.ratelimit.LimitStatus;
  * @param counter which one
  * @param state its state, not to be changed
  * @param time when, in microseconds of the clock of the store that decided
+ * @param ahead permits that the state counts as taken and nobody has spent yet
  */
-public record Reading(Counter counter, long[] state, long time) {
+public record Reading(Counter counter, long[] state, long time, long ahead) {
+
+	public Reading(Counter counter, long[] state, long time) {
+		this(counter, state, time, 0);
+	}
 
 	/**
 	 * The reading as it is once permits taken by it were given back.
 	 */
 	public Reading without(long permits) {
+		return new Reading(this.counter, given(permits), this.time, this.ahead);
+	}
+
+	/**
+	 * Permits that are left under all quotas.
+	 * @param time at which it is asked, on the clock of the store
+	 */
+	public long available(long time) {
 		CounterSpec spec = this.counter.spec();
+		long[] settled = spec.formula().settle(this.state, spec.paces(), time);
+		return spec.formula().available(settled, spec.paces(), time) + this.ahead;
+	}
+
+	/**
+	 * Microseconds until this many permits are left, from when it was read; negative if
+	 * they never are.
+	 */
+	public long waitFor(long permits) {
+		CounterSpec spec = this.counter.spec();
+		if (permits > spec.limit().largestCost()) {
+			return -1;
+		}
 		long[] settled = spec.formula().settle(this.state, spec.paces(), this.time);
-		return new Reading(this.counter, spec.formula().giveBack(settled, spec.paces(), this.time, this.time, permits),
-				this.time);
+		long longest = 0;
+		for (int quota = 0; quota < spec.paces().length; quota++) {
+			longest = Math.max(longest, spec.formula().wait(settled, spec.paces(), quota, this.time, permits));
+		}
+		return longest;
 	}
 
 	void describe(long least, long granted, List<LimitStatus> statuses) {
-		this.counter.spec().describe(this.state, this.time, least, granted, statuses);
+		long[] state = (this.ahead > 0) ? given(this.ahead) : this.state;
+		this.counter.spec().describe(state, this.time, least, granted, statuses);
+	}
+
+	private long[] given(long permits) {
+		CounterSpec spec = this.counter.spec();
+		long[] settled = spec.formula().settle(this.state, spec.paces(), this.time);
+		return spec.formula().giveBack(settled, spec.paces(), this.time, this.time, permits);
 	}
 
 }

@@ -126,7 +126,7 @@ public final class GuardedCounters implements Counters {
 	}
 
 	private static Grant part(Grant grant, List<Reading> readings) {
-		return new Grant(grant.wanted(), grant.permits(), readings);
+		return new Grant(grant.wanted(), grant.permits(), readings, grant.source());
 	}
 
 	private static boolean isMoving(Throwable failure) {

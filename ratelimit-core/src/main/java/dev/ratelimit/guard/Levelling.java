@@ -68,7 +68,7 @@ final class Levelling {
 		}
 		return new Grant(this.permits, common,
 				this.order.stream().map((counter) -> readings.get(counter.key())).filter(Objects::nonNull).toList(),
-				gaps);
+				gaps, this.counters.source());
 	}
 
 }

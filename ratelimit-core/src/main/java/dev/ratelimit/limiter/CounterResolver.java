@@ -41,8 +41,7 @@ final class CounterResolver {
 		for (CounterSpec spec : match.specs()) {
 			List<String> values = values(spec.limit(), request, onMissing);
 			if (values != null) {
-				counters
-					.add(new Counter(spec, this.keys.key(match.policy().id(), spec.algorithm(), spec.limit(), values)));
+				counters.add(new Counter(spec, this.keys, match.policy().id(), values));
 			}
 			else if (onMissing != MissingIdentity.SKIP) {
 				return null;

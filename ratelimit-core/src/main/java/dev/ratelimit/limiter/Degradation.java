@@ -80,10 +80,9 @@ final class Degradation {
 			return answer(mode, match, request, counters, reason);
 		}
 		Limit limit = new Limit("degraded-floor", List.of(Dimension.IP), List.of(floor));
-		String key = this.keys.key(match.policy().id(), Algorithm.GCRA, limit, List.of(ip));
-		Counter counter = new Counter(spec(limit, 1), key);
+		Counter counter = new Counter(spec(limit, 1), this.keys, match.policy().id(), List.of(ip));
 		return acquire(List.of(counter), request).thenCompose((grant) -> grant.refused()
-				? CompletableFuture.completedStage(decision(mode, match, request, grant, reason))
+				? CompletableFuture.completedFuture(decision(mode, match, request, grant, reason))
 				: answer(mode, match, request, counters, reason));
 	}
 
@@ -91,7 +90,7 @@ final class Degradation {
 			Decision.Reason reason) {
 		return switch (mode) {
 			case ALLOW, DENY ->
-				CompletableFuture.completedStage(Decision.by(mode, request, match.policy().version(), reason));
+				CompletableFuture.completedFuture(Decision.by(mode, request, match.policy().version(), reason));
 			case LOCAL -> local(match, request, counters, reason);
 		};
 	}
@@ -103,7 +102,7 @@ final class Degradation {
 		}
 		double share = SLACK / this.fallback.instances().getAsInt();
 		List<Counter> shares = counters.stream()
-			.map((counter) -> new Counter(spec(counter.spec().limit(), share), counter.key()))
+			.map((counter) -> counter.with(spec(counter.spec().limit(), share)))
 			.toList();
 		return acquire(shares, request)
 			.thenApply((grant) -> decision(FailureMode.LOCAL, match, request, grant, reason));

@@ -73,8 +73,13 @@ public final class PolicyRateLimiter implements RateLimiter {
 	public CompletionStage<Decision> check(Request request) {
 		long start = System.nanoTime();
 		PolicySet policies = this.policies.get();
-		return decide(policies, request).exceptionally((failure) -> lastResort(policies, request, failure))
-			.thenApply((decision) -> this.observers.observe(request, decision, start));
+		CompletableFuture<Decision> decision = decide(policies, request).toCompletableFuture();
+		if (isThere(decision)) {
+			this.observers.observe(request, decision.join(), start);
+			return decision;
+		}
+		return decision.exceptionally((failure) -> lastResort(policies, request, failure))
+			.thenApply((decided) -> this.observers.observe(request, decided, start));
 	}
 
 	@Override
@@ -150,10 +155,21 @@ public final class PolicyRateLimiter implements RateLimiter {
 	private CompletionStage<Decision> acquire(Match match, Request request, List<Counter> counters) {
 		Permits permits = Permits.between(request.atLeast(), request.cost());
 		Duration timeout = match.policy().settings().timeout();
-		return this.counters.acquire(counters, permits, (timeout != null) ? timeout : this.options.timeout())
+		CompletableFuture<Grant> answer = this.counters
+			.acquire(counters, permits, (timeout != null) ? timeout : this.options.timeout())
+			.toCompletableFuture();
+		if (isThere(answer)) {
+			return decided(match, request, answer.join());
+		}
+		return answer
 			.handle((grant, failure) -> decided(match, request,
 					(failure == null) ? grant : Grant.unanswered(permits, counters, failure)))
 			.thenCompose(Function.identity());
+	}
+
+	/** What was decided in-process goes on without a detour. */
+	private static boolean isThere(CompletableFuture<?> future) {
+		return future.isDone() && !future.isCompletedExceptionally();
 	}
 
 	private CompletionStage<Decision> decided(Match match, Request request, Grant grant) {
@@ -161,7 +177,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 			return patched(match, request, grant);
 		}
 		this.observers.answered();
-		return CompletableFuture.completedStage(decision(match, request, grant, null));
+		return CompletableFuture.completedFuture(decision(match, request, grant, null));
 	}
 
 	/**
@@ -172,7 +188,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 	private CompletionStage<Decision> patched(Match match, Request request, Grant grant) {
 		Decision.Reason reason = this.observers.unanswered(grant.gaps().get(0).cause());
 		CompletionStage<Decision> decision = grant.refused()
-				? CompletableFuture.completedStage(decision(match, request, grant, match.onFailure()))
+				? CompletableFuture.completedFuture(decision(match, request, grant, match.onFailure()))
 				: this.degradation.decide(match.onFailure(), match, request, grant, reason)
 					.thenApply((patch) -> merged(match, request, grant, patch));
 		return decision.thenApply((merged) -> {
@@ -203,8 +219,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Decision.Outcome outcome = grant.refused() ? Decision.Outcome.REFUSED : Decision.Outcome.ALLOWED;
 		Receipt receipt = (grant.permits() > 0) ? new GrantReceipt(this.counters, grant) : Receipt.NOTHING;
 		return new Decision(match.policy().id(), match.policy().version(), !grant.refused(), outcome,
-				Decision.Reason.LIMITS, this.counters.source(), false, mode, request.cost(), grant.permits(),
-				grant.statuses(), receipt);
+				Decision.Reason.LIMITS, grant.source(), false, mode, request.cost(), grant.permits(), grant.statuses(),
+				receipt);
 	}
 
 	private CompletionStage<Decision> failed(Match match, Request request, Decision.Reason reason) {
@@ -229,17 +245,17 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private CompletionStage<Decision> unknownPolicy(Request request) {
 		boolean allowed = this.options.onUnknownPolicy() == FailureMode.ALLOW;
-		return CompletableFuture.completedStage(
+		return CompletableFuture.completedFuture(
 				Decision.without(request, 0, allowed, Decision.Outcome.ERROR, Decision.Reason.UNKNOWN_POLICY));
 	}
 
 	private static CompletionStage<Decision> bypassed(Match match, Request request, Decision.Reason reason) {
-		return CompletableFuture.completedStage(
+		return CompletableFuture.completedFuture(
 				Decision.without(request, match.policy().version(), true, Decision.Outcome.BYPASSED, reason));
 	}
 
 	private static CompletionStage<Decision> turnedAway(Request request, Decision.Reason reason) {
-		return CompletableFuture.completedStage(Decision.without(request, 0, false, Decision.Outcome.DENIED, reason));
+		return CompletableFuture.completedFuture(Decision.without(request, 0, false, Decision.Outcome.DENIED, reason));
 	}
 
 	private List<Counter> counters(Request request) {

@@ -81,7 +81,7 @@ public final class MemoryCounters implements Counters {
 			long taken = permits.of(step.available());
 			step.take(taken);
 			if (step.commit()) {
-				return CompletableFuture.completedStage(new Grant(permits, taken, step.readings()));
+				return CompletableFuture.completedFuture(new Grant(permits, taken, step.readings(), source()));
 			}
 		}
 	}
@@ -98,13 +98,13 @@ public final class MemoryCounters implements Counters {
 			}
 			while (!step.commit());
 		}
-		return CompletableFuture.completedStage(null);
+		return CompletableFuture.completedFuture(null);
 	}
 
 	@Override
 	public CompletionStage<Void> reset(List<Counter> counters) {
 		counters.forEach((counter) -> cell(counter).clear());
-		return CompletableFuture.completedStage(null);
+		return CompletableFuture.completedFuture(null);
 	}
 
 	/**

@@ -82,7 +82,8 @@ final class CompiledPolicy {
 	}
 
 	private CounterSpec spec(Limit limit, @Nullable List<Quota> quotas) {
-		return new CounterSpec(this.policy.algorithm(), (quotas != null) ? limit.withQuotas(quotas) : limit);
+		return new CounterSpec(this.policy.algorithm(), (quotas != null) ? limit.withQuotas(quotas) : limit,
+				this.policy.settings().enforcement());
 	}
 
 }

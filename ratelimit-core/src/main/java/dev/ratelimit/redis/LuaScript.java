@@ -63,8 +63,12 @@ final class LuaScript {
 	}
 
 	private static LuaScript read(Algorithm algorithm) {
-		boolean log = algorithm == Algorithm.SLIDING_WINDOW_LOG;
-		return new LuaScript((log ? "" : read("strings")) + read(algorithm.text()) + read("frame"));
+		String own = read(algorithm.text());
+		return new LuaScript(switch (algorithm) {
+			case GCRA -> own;
+			case SLIDING_WINDOW_LOG -> own + read("frame");
+			default -> read("strings") + own + read("frame");
+		});
 	}
 
 	private static String read(String name) {

@@ -3,8 +3,10 @@ package dev.ratelimit.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -24,7 +26,8 @@ import dev.ratelimit.counter.UnansweredException;
 
 /**
  * Counters in Redis, over one shared connection. One script call decides for counters of
- * one slot; on a single Redis all counters share one.
+ * one slot; on a single Redis all counters share one. Requests to a busy node share
+ * calls, see {@link Lane}.
  */
 public final class RedisCounters implements Shards {
 
@@ -36,6 +39,8 @@ public final class RedisCounters implements Shards {
 	private final String nowhere;
 
 	private final ScriptLoads loads = new ScriptLoads();
+
+	private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
 
 	private final @Nullable LongSupplier micros;
 
@@ -93,15 +98,18 @@ public final class RedisCounters implements Shards {
 		if (permits.debt() > 0) {
 			return CompletableFuture.failedStage(new IllegalArgumentException("counters in Redis do not lend"));
 		}
-		return call(new ScriptCall.Entry(counters, permits, 0))
-			.thenApply((outcome) -> new Grant(permits, outcome.taken(), outcome.readings()));
+		Waiting request = new Waiting(counters, permits, 0, timeout);
+		enter(request);
+		return request;
 	}
 
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
 		List<Counter> counters = grant.readings().stream().map(Reading::counter).toList();
-		return call(new ScriptCall.Entry(counters, Permits.exactly(permits), grant.readings().get(0).time()))
-			.thenApply((outcome) -> null);
+		Waiting request = new Waiting(counters, Permits.exactly(permits), grant.readings().get(0).time(),
+				ClientSettings.PATIENCE);
+		enter(request);
+		return request.thenApply((given) -> null);
 	}
 
 	@Override
@@ -124,8 +132,14 @@ public final class RedisCounters implements Shards {
 		return "counters in Redis";
 	}
 
-	private CompletionStage<ScriptCall.Outcome> call(ScriptCall.Entry entry) {
-		return call(new ScriptCall(List.of(entry))).thenApply((outcomes) -> outcomes.get(0).requireSound());
+	private void enter(Waiting request) {
+		String node = node(request.counters().get(0));
+		Lane lane = this.lanes.get(node);
+		if (lane == null) {
+			lane = this.lanes.computeIfAbsent(node,
+					(name) -> new Lane((waiting) -> slot(waiting.counters().get(0)), this::call));
+		}
+		lane.enter(request);
 	}
 
 	CompletionStage<List<ScriptCall.Outcome>> call(ScriptCall call) {

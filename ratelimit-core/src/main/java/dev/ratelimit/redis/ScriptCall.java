@@ -12,7 +12,6 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
-import dev.ratelimit.counter.UnansweredException;
 
 /**
  * One script call: a list of requests that are decided in their order at one time, each
@@ -46,6 +45,10 @@ final class ScriptCall {
 			throw new IllegalArgumentException(
 					"one call has at most " + MAX_COUNTERS + " counters but was given " + this.counters.size());
 		}
+	}
+
+	List<Entry> entries() {
+		return this.entries;
 	}
 
 	LuaScript script() {
@@ -129,14 +132,6 @@ final class ScriptCall {
 	 * @param readings the counters afterwards
 	 */
 	record Outcome(long taken, List<Reading> readings) {
-
-		Outcome requireSound() {
-			if (this.taken < 0) {
-				throw UnansweredException.corrupt(this.readings.get(0).counter().spec());
-			}
-			return this;
-		}
-
 	}
 
 }

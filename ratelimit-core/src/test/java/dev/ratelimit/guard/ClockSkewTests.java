@@ -11,6 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
@@ -50,7 +51,9 @@ class ClockSkewTests {
 		this.counters.acquire(List.of(COUNTER), Permits.exactly(1), Duration.ofMinutes(1));
 		HandDrivenShards.Call call = this.shards.calls.get(0);
 		long time = System.currentTimeMillis() * 1_000 + TimeUnit.SECONDS.toMicros(seconds);
-		call.answer().complete(new Grant(call.permits(), 1, List.of(new Reading(COUNTER, new long[0], time))));
+		call.answer()
+			.complete(new Grant(call.permits(), 1, List.of(new Reading(COUNTER, new long[0], time)),
+					Decision.Source.REDIS));
 		assertThat(this.skew.get()).isCloseTo(TimeUnit.SECONDS.toMicros(seconds), within(TimeUnit.SECONDS.toMicros(5)));
 	}
 

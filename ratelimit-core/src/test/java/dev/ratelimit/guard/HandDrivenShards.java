@@ -76,7 +76,8 @@ final class HandDrivenShards implements Shards {
 		void grant(long granted) {
 			long now = System.currentTimeMillis() * 1_000;
 			this.answer.complete(new Grant(this.permits, granted,
-					this.counters.stream().map((counter) -> new Reading(counter, new long[0], now)).toList()));
+					this.counters.stream().map((counter) -> new Reading(counter, new long[0], now)).toList(),
+					Decision.Source.REDIS));
 		}
 
 		void fail(Decision.Reason reason) {

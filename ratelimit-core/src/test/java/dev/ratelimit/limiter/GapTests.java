@@ -209,7 +209,7 @@ class GapTests {
 			this.tenant = well.get(0);
 			return this.healthy.acquire(well, permits)
 				.thenApply((grant) -> new Grant(permits, grant.permits(), grant.readings(),
-						List.of(new Grant.Gap(sick, cause))));
+						List.of(new Grant.Gap(sick, cause)), source()));
 		}
 
 		/** The last request took a permit from its address after all. */

@@ -1,0 +1,51 @@
+package dev.ratelimit.metrics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.MeterRegistry;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Request;
+import dev.ratelimit.lease.LeaseListener;
+
+/**
+ * How leases do: how many decisions came from one, how many were fetched and how large
+ * they are.
+ */
+public final class LeaseMeters implements LeaseListener, DecisionListener {
+
+	static final String HITS = "ratelimit.lease.hits";
+
+	static final String REFILLS = "ratelimit.lease.refills";
+
+	static final String SIZE = "ratelimit.lease.size";
+
+	private final Counter hits;
+
+	private final Counter refills;
+
+	private final DistributionSummary size;
+
+	public LeaseMeters(MeterRegistry registry) {
+		this.hits = Counter.builder(HITS).description("Decisions that permits taken ahead made").register(registry);
+		this.refills = Counter.builder(REFILLS).description("Leases that Redis was asked for").register(registry);
+		this.size = DistributionSummary.builder(SIZE)
+			.description("Permits that Redis granted ahead")
+			.register(registry);
+	}
+
+	@Override
+	public void decided(Request request, Decision decision, long nanos) {
+		if (decision.source() == Decision.Source.LEASE) {
+			this.hits.increment();
+		}
+	}
+
+	@Override
+	public void fetched(long permits) {
+		this.refills.increment();
+		this.size.record(permits);
+	}
+
+}

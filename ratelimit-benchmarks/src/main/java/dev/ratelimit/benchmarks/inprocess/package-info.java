@@ -1,0 +1,7 @@
+/**
+ * What a decision costs within the process, by JMH.
+ */
+@NullMarked
+package dev.ratelimit.benchmarks.inprocess;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,165 @@
+package dev.ratelimit.benchmarks.peers;
+
+import java.time.Duration;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Keeps a number of checks in flight: each answer sends the next check, on the thread
+ * that brought it, so that no thread waits for anything.
+ *
+ * <p>
+ * A limiter that answers within the call would never leave its caller, and one caller
+ * would do all the work. Such callers take turns on as many threads as there are cores.
+ */
+final class ClosedLoop {
+
+	/** Checks of one caller, answered within the call, before others have their turn. */
+	private static final int TURN = 256;
+
+	/** No limiter takes this long, unless it has lost an answer. */
+	private static final Duration LOST = Duration.ofSeconds(90);
+
+	private final Contender contender;
+
+	private final Workload workload;
+
+	ClosedLoop(Contender contender, Workload workload) {
+		this.contender = contender;
+		this.workload = workload;
+	}
+
+	/**
+	 * Runs until the time is over and all answers are there.
+	 */
+	Tally run(Duration duration) {
+		ExecutorService threads = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
+		try {
+			return new Run(threads, duration).await();
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	private final class Run {
+
+		private final ExecutorService threads;
+
+		private final long start = System.nanoTime();
+
+		private final long nanos;
+
+		private final Queue<Tally> tallies = new ConcurrentLinkedQueue<>();
+
+		private final ThreadLocal<Tally> tally = ThreadLocal.withInitial(() -> {
+			Tally created = new Tally();
+			this.tallies.add(created);
+			return created;
+		});
+
+		private final CountDownLatch running;
+
+		Run(ExecutorService threads, Duration duration) {
+			this.threads = threads;
+			this.nanos = duration.toNanos();
+			int inFlight = ClosedLoop.this.workload.inFlight();
+			this.running = new CountDownLatch(inFlight);
+			SplittableRandom random = new SplittableRandom();
+			for (int i = 0; i < inFlight; i++) {
+				threads.execute(new Caller(this, random.split()));
+			}
+		}
+
+		Tally await() {
+			try {
+				if (!this.running.await(this.nanos + LOST.toNanos(), TimeUnit.NANOSECONDS)) {
+					throw new IllegalStateException(this.running.getCount() + " answers were lost");
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw new IllegalStateException(ex);
+			}
+			Tally all = new Tally();
+			this.tallies.forEach(all::add);
+			all.took(System.nanoTime() - this.start);
+			return all;
+		}
+
+	}
+
+	/** One of those in flight: sends a check, takes the answer, sends the next. */
+	private final class Caller implements Contender.Answer, Runnable {
+
+		private static final int CALLING = 0;
+
+		private static final int ANSWERED = 1;
+
+		private static final int RETURNED = 2;
+
+		private final Run run;
+
+		private final SplittableRandom random;
+
+		/** Whichever of call and answer comes second goes on. */
+		private final AtomicInteger state = new AtomicInteger();
+
+		private long sent;
+
+		Caller(Run run, SplittableRandom random) {
+			this.run = run;
+			this.random = random;
+		}
+
+		@Override
+		public void run() {
+			this.sent = System.nanoTime();
+			proceed(TURN);
+		}
+
+		private void proceed(int turn) {
+			for (int i = 0; this.sent - this.run.start < this.run.nanos; i++) {
+				if (i == turn) {
+					this.run.threads.execute(this);
+					return;
+				}
+				this.state.set(CALLING);
+				check();
+				if (this.state.compareAndSet(CALLING, RETURNED)) {
+					return;
+				}
+			}
+			this.run.running.countDown();
+		}
+
+		private void check() {
+			int keys = ClosedLoop.this.workload.keys().count();
+			try {
+				ClosedLoop.this.contender.check((keys > 1) ? this.random.nextInt(keys) : 0, this);
+			}
+			catch (RuntimeException ex) {
+				complete(Contender.Outcome.FAILED);
+			}
+		}
+
+		@Override
+		public void complete(Contender.Outcome outcome) {
+			long now = System.nanoTime();
+			this.run.tally.get().add(now - this.sent, outcome);
+			this.sent = now;
+			if (!this.state.compareAndSet(CALLING, ANSWERED)) {
+				// The limiter's thread, which has other answers to bring.
+				proceed(1);
+			}
+		}
+
+	}
+
+}

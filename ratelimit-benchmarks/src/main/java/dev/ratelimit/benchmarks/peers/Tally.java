@@ -1,0 +1,54 @@
+package dev.ratelimit.benchmarks.peers;
+
+import org.HdrHistogram.Histogram;
+
+/**
+ * What one thread saw, or all of them together. Not for several threads at a time.
+ */
+final class Tally {
+
+	private static final long MAX_NANOS = 120_000_000_000L;
+
+	private final Histogram latencies = new Histogram(MAX_NANOS, 3);
+
+	private final long[] outcomes = new long[Contender.Outcome.values().length];
+
+	private long nanos;
+
+	void add(long latency, Contender.Outcome outcome) {
+		this.latencies.recordValue(Math.min(latency, MAX_NANOS));
+		this.outcomes[outcome.ordinal()]++;
+	}
+
+	void add(Tally other) {
+		this.latencies.add(other.latencies);
+		for (int i = 0; i < this.outcomes.length; i++) {
+			this.outcomes[i] += other.outcomes[i];
+		}
+	}
+
+	void took(long nanos) {
+		this.nanos = nanos;
+	}
+
+	double seconds() {
+		return this.nanos / 1e9;
+	}
+
+	long checks() {
+		return this.latencies.getTotalCount();
+	}
+
+	double throughput() {
+		return checks() / seconds();
+	}
+
+	double share(Contender.Outcome outcome) {
+		return (double) this.outcomes[outcome.ordinal()] / Math.max(1, checks());
+	}
+
+	double micros(double percentile) {
+		return this.latencies.getValueAtPercentile(percentile) / 1e3;
+	}
+
+}

@@ -1,0 +1,79 @@
+package dev.ratelimit.benchmarks.peers;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ClosedLoopTests {
+
+	private static final Workload WORKLOAD = new Workload(Keys.HUNDRED, 8);
+
+	private static final Duration SHORT = Duration.ofMillis(50);
+
+	@Test
+	void countsEveryCheckThatIsAnsweredWithinTheCall() {
+		AtomicLong calls = new AtomicLong();
+
+		Tally tally = new ClosedLoop(contender((answer) -> {
+			calls.incrementAndGet();
+			answer.complete(Contender.Outcome.ALLOWED);
+		}), WORKLOAD).run(SHORT);
+
+		assertThat(tally.checks()).isPositive().isEqualTo(calls.get());
+		assertThat(tally.share(Contender.Outcome.ALLOWED)).isEqualTo(1);
+	}
+
+	@Test
+	void keepsAsManyInFlightAsAskedFor() {
+		AtomicInteger inFlight = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		ExecutorService limiter = Executors.newSingleThreadExecutor();
+		try {
+			Tally tally = new ClosedLoop(contender((answer) -> {
+				most.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
+				limiter.execute(() -> {
+					inFlight.decrementAndGet();
+					answer.complete(Contender.Outcome.REFUSED);
+				});
+			}), WORKLOAD).run(SHORT);
+
+			assertThat(most).hasValue(8);
+			assertThat(tally.share(Contender.Outcome.REFUSED)).isEqualTo(1);
+		}
+		finally {
+			limiter.shutdownNow();
+		}
+	}
+
+	@Test
+	void anExceptionIsAFailedCheck() {
+		Tally tally = new ClosedLoop(contender((answer) -> {
+			throw new IllegalStateException();
+		}), WORKLOAD).run(SHORT);
+
+		assertThat(tally.share(Contender.Outcome.FAILED)).isEqualTo(1);
+	}
+
+	private static Contender contender(Consumer<Contender.Answer> check) {
+		return new Contender() {
+
+			@Override
+			public void check(int key, Answer answer) {
+				check.accept(answer);
+			}
+
+			@Override
+			public void close() {
+			}
+
+		};
+	}
+
+}

@@ -1,0 +1,58 @@
+package dev.ratelimit.counter;
+
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.RandomAccess;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.LimitStatus;
+
+/**
+ * What a grant means for each quota, worked out when somebody looks. Most decisions are
+ * only asked whether they allow.
+ */
+final class Statuses extends AbstractList<LimitStatus> implements RandomAccess {
+
+	private final List<Reading> readings;
+
+	private final long least;
+
+	private final long granted;
+
+	private volatile @Nullable List<LimitStatus> statuses;
+
+	Statuses(List<Reading> readings, long least, long granted) {
+		this.readings = readings;
+		this.least = least;
+		this.granted = granted;
+	}
+
+	@Override
+	public LimitStatus get(int index) {
+		return statuses().get(index);
+	}
+
+	@Override
+	public int size() {
+		int size = 0;
+		for (Reading reading : this.readings) {
+			size += reading.counter().spec().limit().quotas().size();
+		}
+		return size;
+	}
+
+	private List<LimitStatus> statuses() {
+		List<LimitStatus> statuses = this.statuses;
+		if (statuses == null) {
+			statuses = new ArrayList<>(this.readings.size() * 2);
+			for (Reading reading : this.readings) {
+				reading.describe(this.least, this.granted, statuses);
+			}
+			this.statuses = statuses;
+		}
+		return statuses;
+	}
+
+}

@@ -1,0 +1,272 @@
+package dev.ratelimit.lease;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Reading;
+import dev.ratelimit.counter.UnansweredException;
+
+/**
+ * Counters that answer in-process what they can: by a refusal that still holds, or from
+ * permits that were taken ahead. It stands outside the guard, so that what is paid for is
+ * still spent while a breaker is open.
+ *
+ * <p>
+ * A request spends of all its leases first. The counters that have none are asked as
+ * ever, and if one of them refuses, the leases get back what was spent; so a request is
+ * all or nothing, whichever way its limits are enforced. Fetching a lease is a call of
+ * its own and nobody waits for it.
+ */
+public final class LeasedCounters implements Counters, AutoCloseable {
+
+	private static final Duration GOODBYE = Duration.ofMillis(500);
+
+	private final Counters central;
+
+	private final LeaseOptions options;
+
+	private final IntSupplier instances;
+
+	private final Predicate<Counter> hot;
+
+	private final LeaseListener listener;
+
+	private final LongSupplier nanos;
+
+	private final Refusals refusals;
+
+	private final Cache<Counter, LocalCounter> locals;
+
+	/**
+	 * Creates counters.
+	 * @param central where permits come from
+	 * @param options how they are taken ahead
+	 * @param instances how many share them
+	 * @param hot whether a counter that adapts is leased now
+	 * @param listener sees leases
+	 * @param nanos a monotonic clock
+	 */
+	public LeasedCounters(Counters central, LeaseOptions options, IntSupplier instances, Predicate<Counter> hot,
+			LeaseListener listener, LongSupplier nanos) {
+		this.central = central;
+		this.options = options;
+		this.instances = instances;
+		this.hot = hot;
+		this.listener = listener;
+		this.nanos = nanos;
+		this.refusals = new Refusals(options.maxCounters());
+		this.locals = Caffeine.newBuilder()
+			.maximumSize(options.maxCounters())
+			.executor(Runnable::run)
+			.<Counter, LocalCounter>build();
+	}
+
+	@Override
+	public Decision.Source source() {
+		return this.central.source();
+	}
+
+	@Override
+	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+		long now = this.nanos.getAsLong();
+		Grant refused = this.refusals.find(counters, permits, now);
+		if (refused != null) {
+			return CompletableFuture.completedFuture(refused);
+		}
+		if (permits.most() == 0 || permits.unit() != permits.most()) {
+			return ask(counters, permits, timeout, now);
+		}
+		return spend(counters, permits, timeout, now);
+	}
+
+	@Override
+	public CompletionStage<Void> giveBack(Grant grant, long permits) {
+		grant.readings().forEach((reading) -> this.refusals.forget(reading.counter()));
+		return this.central.giveBack(grant, permits);
+	}
+
+	@Override
+	public CompletionStage<Void> reset(List<Counter> counters) {
+		forget(counters);
+		return this.central.reset(counters).thenRun(() -> forget(counters));
+	}
+
+	/**
+	 * Drops what is known here of counters: their permits may be gone or be more.
+	 */
+	public void forget(List<Counter> counters) {
+		for (Counter counter : counters) {
+			this.refusals.forget(counter);
+			this.locals.invalidate(counter);
+		}
+	}
+
+	/**
+	 * Drops everything that is known here.
+	 */
+	public void forgetAll() {
+		this.refusals.forgetAll();
+		this.locals.invalidateAll();
+	}
+
+	/**
+	 * Gives back what was not spent, and waits a moment for that to arrive.
+	 */
+	@Override
+	public void close() {
+		List<CompletableFuture<?>> givenBack = new ArrayList<>();
+		this.locals.asMap().values().forEach((local) -> {
+			giveBack(local.takeCurrent(), givenBack);
+			giveBack(local.takeNext(), givenBack);
+		});
+		this.locals.invalidateAll();
+		CompletableFuture.allOf(givenBack.toArray(CompletableFuture<?>[]::new))
+			.exceptionally((failure) -> null)
+			.completeOnTimeout(null, GOODBYE.toMillis(), TimeUnit.MILLISECONDS)
+			.join();
+	}
+
+	@Override
+	public String toString() {
+		return "leased " + this.central;
+	}
+
+	private CompletionStage<Grant> spend(List<Counter> counters, Permits permits, Duration timeout, long now) {
+		long cost = permits.most();
+		@Nullable Lease[] leases = null;
+		List<Counter> rest = null;
+		for (int i = 0; i < counters.size(); i++) {
+			Counter counter = counters.get(i);
+			LocalCounter local = local(counter);
+			Lease lease = (local != null) ? local.spend(cost, now) : null;
+			if (lease != null) {
+				leases = (leases != null) ? leases : new Lease[counters.size()];
+				leases[i] = lease;
+			}
+			else {
+				rest = (rest != null) ? rest : new ArrayList<>(counters.size());
+				rest.add(counter);
+			}
+			if (local != null && local.wants(now)) {
+				fetch(counter, local, now);
+			}
+		}
+		if (leases == null) {
+			return ask(counters, permits, timeout, now);
+		}
+		if (rest == null) {
+			return CompletableFuture
+				.completedFuture(new Grant(permits, cost, readings(counters, leases), Decision.Source.LEASE));
+		}
+		@Nullable Lease[] spent = leases;
+		return ask(rest, permits, timeout, now).whenComplete((grant, failure) -> {
+			if (failure != null || grant.refused()) {
+				putBack(spent, cost);
+			}
+		}).thenApply((grant) -> grant.refused() ? grant : merged(counters, spent, grant));
+	}
+
+	/** Asks Redis, and remembers what it said. */
+	private CompletionStage<Grant> ask(List<Counter> counters, Permits permits, Duration timeout, long now) {
+		return this.central.acquire(counters, permits, timeout).whenComplete((grant, failure) -> {
+			if (grant != null) {
+				if (grant.refused() && grant.complete()) {
+					this.refusals.remember(grant, now, counters.size() > 1);
+				}
+				for (Reading reading : grant.readings()) {
+					LocalCounter local = this.locals.getIfPresent(reading.counter());
+					if (local != null) {
+						local.told(reading, now);
+					}
+				}
+			}
+		});
+	}
+
+	private @Nullable LocalCounter local(Counter counter) {
+		boolean leased = switch (counter.spec().enforcement()) {
+			case STRICT -> false;
+			case LEASED -> true;
+			case ADAPTIVE -> this.hot.test(counter);
+		};
+		if (!leased) {
+			return null;
+		}
+		LocalCounter local = this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
+		if (!local.isOf(counter)) {
+			// Another limit holds now: what was leased under the old one is not spent.
+			this.locals.invalidate(counter);
+			return this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
+		}
+		return local;
+	}
+
+	private void fetch(Counter counter, LocalCounter local, long now) {
+		long size = local.size(this.instances.getAsInt(), now);
+		if (size == 0) {
+			return;
+		}
+		this.central.acquire(List.of(counter), Permits.between(1, size), this.options.refresh())
+			.whenComplete((grant, failure) -> {
+				if (grant != null) {
+					local.fetched(grant, size, now);
+					this.listener.fetched(grant.permits());
+				}
+				else {
+					local.notFetched();
+					UnansweredException.of(failure).late().thenAccept((late) -> local.fetched(late, size, now));
+				}
+			});
+	}
+
+	private static List<Reading> readings(List<Counter> counters, @Nullable Lease[] leases) {
+		List<Reading> readings = new ArrayList<>(counters.size());
+		for (int i = 0; i < counters.size(); i++) {
+			Lease lease = leases[i];
+			if (lease != null) {
+				readings.add(lease.reading(counters.get(i)));
+			}
+		}
+		return readings;
+	}
+
+	private static Grant merged(List<Counter> counters, @Nullable Lease[] leases, Grant asked) {
+		List<Reading> readings = readings(counters, leases);
+		readings.addAll(asked.readings());
+		return new Grant(asked.wanted(), asked.permits(), readings, asked.gaps(), asked.source());
+	}
+
+	private static void putBack(@Nullable Lease[] leases, long permits) {
+		for (Lease lease : leases) {
+			if (lease != null) {
+				lease.putBack(permits);
+			}
+		}
+	}
+
+	private void giveBack(@Nullable Lease lease, List<CompletableFuture<?>> givenBack) {
+		if (lease != null) {
+			long left = lease.end();
+			if (left > 0 && !lease.isOver(this.nanos.getAsLong())) {
+				givenBack.add(this.central.giveBack(lease.grant(), left).toCompletableFuture());
+			}
+		}
+	}
+
+}

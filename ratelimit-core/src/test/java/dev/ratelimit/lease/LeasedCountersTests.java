@@ -1,0 +1,289 @@
+package dev.ratelimit.lease;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Enforcement;
+import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.memory.MemoryCounters;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LeasedCountersTests {
+
+	private final AtomicLong nanos = new AtomicLong(1_000_000_000_000L);
+
+	private final Central central = new Central();
+
+	private final Set<Counter> hot = new HashSet<>();
+
+	private final LeasedCounters counters = new LeasedCounters(this.central, LeaseOptions.DEFAULTS, () -> 1,
+			this.hot::contains, (permits) -> {
+			}, this.nanos::get);
+
+	@Test
+	void refusalIsRememberedUntilAPermitHasComeBack() {
+		Counter counter = counter("ann", Enforcement.STRICT, "10/s");
+		take(10, counter);
+		Grant refused = take(1, counter);
+		assertThat(refused.refused()).isTrue();
+		assertThat(refused.source()).isEqualTo(Decision.Source.REDIS);
+		int calls = this.central.calls;
+		for (int i = 0; i < 99; i++) {
+			pass(Duration.ofMillis(1));
+			Grant again = take(1, counter);
+			assertThat(again.refused()).isTrue();
+			assertThat(again.source()).isEqualTo(Decision.Source.DENIED_CACHE);
+			assertThat(again.statuses().get(0).retryAfterMicros()).isEqualTo((99 - i) * 1_000L);
+		}
+		assertThat(this.central.calls).isEqualTo(calls);
+		pass(Duration.ofMillis(1));
+		assertThat(take(1, counter).refused()).isFalse();
+	}
+
+	@Test
+	void refusalOfALargeCostSaysNothingAboutSmallerOnes() {
+		Counter counter = counter("ann", Enforcement.STRICT, "10/s");
+		take(6, counter);
+		assertThat(take(5, counter).refused()).isTrue();
+		assertThat(take(4, counter).refused()).isFalse();
+		assertThat(take(5, counter).source()).isEqualTo(Decision.Source.DENIED_CACHE);
+	}
+
+	@Test
+	void refusalOfASmallCostHoldsForLargerOnes() {
+		Counter counter = counter("ann", Enforcement.STRICT, "10/s");
+		take(10, counter);
+		take(1, counter);
+		assertThat(take(3, counter).source()).isEqualTo(Decision.Source.DENIED_CACHE);
+	}
+
+	@Test
+	void refusalIsForgottenAfterFiveSeconds() {
+		Counter counter = counter("ann", Enforcement.STRICT, "10/d");
+		take(10, counter);
+		take(1, counter);
+		pass(Duration.ofMillis(4_999));
+		assertThat(take(1, counter).source()).isEqualTo(Decision.Source.DENIED_CACHE);
+		pass(Duration.ofMillis(1));
+		assertThat(take(1, counter).source()).isEqualTo(Decision.Source.REDIS);
+	}
+
+	@Test
+	void refusalOfOneOfSeveralIsOnlyRememberedForTheOneThatRefused() {
+		Counter full = counter("ann", Enforcement.STRICT, "10/d");
+		Counter other = counter("acme", Enforcement.STRICT, "100/d");
+		take(10, full);
+		assertThat(take(1, full, other).refused()).isTrue();
+		assertThat(take(1, full, other).source()).isEqualTo(Decision.Source.DENIED_CACHE);
+		assertThat(take(1, other).refused()).isFalse();
+		pass(Duration.ofMillis(101));
+		assertThat(take(1, full, other).source()).isEqualTo(Decision.Source.REDIS);
+	}
+
+	@Test
+	void resetAndGiveBackMakeItForgetRefusals() {
+		Counter counter = counter("ann", Enforcement.STRICT, "10/d");
+		Grant grant = take(10, counter);
+		take(1, counter);
+		join(this.counters.giveBack(grant, 1));
+		assertThat(take(1, counter).refused()).isFalse();
+		take(1, counter);
+		join(this.counters.reset(List.of(counter)));
+		assertThat(take(1, counter).refused()).isFalse();
+	}
+
+	@Test
+	void limitThatWasChangedMakesItForgetRefusals() {
+		take(10, counter("ann", Enforcement.STRICT, "10/d"));
+		take(1, counter("ann", Enforcement.STRICT, "10/d"));
+		assertThat(take(1, counter("ann", Enforcement.STRICT, "20/d")).source()).isEqualTo(Decision.Source.REDIS);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "LEASED", "ADAPTIVE" })
+	void busyCounterIsAnsweredFromLeases(Enforcement enforcement) {
+		Counter counter = counter("acme", enforcement, "10000/s");
+		this.hot.add(counter);
+		int leased = 0;
+		for (int i = 0; i < 5_000; i++) {
+			pass(Duration.ofNanos(200_000));
+			leased += (take(1, counter).source() == Decision.Source.LEASE) ? 1 : 0;
+		}
+		assertThat(leased).isGreaterThan(4_800);
+		assertThat(this.central.calls).isLessThan(150);
+	}
+
+	@Test
+	void adaptiveCounterThatIsNotHotIsStrict() {
+		Counter counter = counter("acme", Enforcement.ADAPTIVE, "10000/s");
+		for (int i = 0; i < 1_000; i++) {
+			pass(Duration.ofNanos(200_000));
+			assertThat(take(1, counter).source()).isEqualTo(Decision.Source.REDIS);
+		}
+	}
+
+	@Test
+	void quietCounterIsStrict() {
+		Counter counter = counter("ann", Enforcement.LEASED, "100/s");
+		for (int i = 0; i < 50; i++) {
+			pass(Duration.ofMillis(200));
+			assertThat(take(1, counter).source()).isEqualTo(Decision.Source.REDIS);
+		}
+		assertThat(this.central.calls).isEqualTo(50);
+	}
+
+	@Test
+	void refusalByAStrictLimitPutsBackWhatWasSpentOfALease() {
+		Counter leased = counter("acme", Enforcement.LEASED, "10000/s");
+		warm(leased);
+		Counter full = counter("ann", Enforcement.STRICT, "1/d");
+		take(1, full);
+		long before = remaining(take(1, leased));
+		for (int i = 0; i < 50; i++) {
+			assertThat(take(1, leased, full).refused()).isTrue();
+		}
+		assertThat(remaining(take(1, leased))).isEqualTo(before - 1);
+	}
+
+	@Test
+	void leaseServesWhileRedisDoesNotAnswerAndNoLongerThanItsLife() {
+		Counter counter = counter("acme", Enforcement.LEASED, "10000/s");
+		warm(counter);
+		this.central.failing = true;
+		assertThat(take(1, counter).source()).isEqualTo(Decision.Source.LEASE);
+		pass(Duration.ofSeconds(2));
+		assertThat(this.counters.acquire(List.of(counter), Permits.exactly(1)).toCompletableFuture())
+			.isCompletedExceptionally();
+	}
+
+	@Test
+	void remainingCountsDownByWhatIsSpentHere() {
+		Counter counter = counter("acme", Enforcement.LEASED, "10000/s");
+		warm(counter);
+		long before = remaining(take(1, counter));
+		assertThat(remaining(take(1, counter))).isEqualTo(before - 1);
+		assertThat(remaining(take(3, counter))).isEqualTo(before - 4);
+	}
+
+	@Test
+	void unspentPermitsAreGivenBackAtTheEnd() {
+		Counter counter = counter("acme", Enforcement.LEASED, "10000/d");
+		warm(counter);
+		this.counters.close();
+		long left = join(this.central.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
+		assertThat(10_000 - left).isEqualTo(this.central.spent);
+	}
+
+	@Test
+	void leaseOfALimitThatWasChangedIsNotSpent() {
+		warm(counter("acme", Enforcement.LEASED, "10000/s"));
+		assertThat(take(1, counter("acme", Enforcement.LEASED, "5000/s")).source()).isEqualTo(Decision.Source.REDIS);
+	}
+
+	private void warm(Counter counter) {
+		for (int i = 0; i < 500; i++) {
+			pass(Duration.ofNanos(200_000));
+			take(1, counter);
+		}
+		assertThat(take(1, counter).source()).isEqualTo(Decision.Source.LEASE);
+	}
+
+	private Grant take(long permits, Counter... counters) {
+		Grant grant = join(this.counters.acquire(List.of(counters), Permits.exactly(permits)));
+		this.central.spent += grant.permits();
+		return grant;
+	}
+
+	private static long remaining(Grant grant) {
+		return grant.statuses().stream().mapToLong(LimitStatus::remaining).findFirst().orElseThrow();
+	}
+
+	private void pass(Duration time) {
+		this.nanos.addAndGet(time.toNanos());
+	}
+
+	private static <T> T join(CompletionStage<T> stage) {
+		return stage.toCompletableFuture().join();
+	}
+
+	private Counter counter(String key, Enforcement enforcement, String quota) {
+		return new Counter(this.central.spec(enforcement, quota), key);
+	}
+
+	/**
+	 * Counters that answer at once, or not at all.
+	 */
+	private final class Central implements Counters {
+
+		private final MemoryCounters memory = new MemoryCounters(1_000,
+				() -> LeasedCountersTests.this.nanos.get() / 1_000, LeasedCountersTests.this.nanos::get);
+
+		private final List<CounterSpec> specs = new ArrayList<>();
+
+		private int calls;
+
+		private long spent;
+
+		private boolean failing;
+
+		/** One per limit, as in a policy. */
+		CounterSpec spec(Enforcement enforcement, String quota) {
+			CounterSpec fresh = new CounterSpec(Algorithm.GCRA, Limit.of("per-user", List.of(Dimension.USER), quota),
+					enforcement);
+			return this.specs.stream()
+				.filter((known) -> known.limit().equals(fresh.limit()) && known.enforcement() == enforcement)
+				.findFirst()
+				.orElseGet(() -> {
+					this.specs.add(fresh);
+					return fresh;
+				});
+		}
+
+		@Override
+		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+			this.calls++;
+			return this.failing
+					? CompletableFuture.failedStage(new UnansweredException(Decision.Reason.BREAKER_OPEN, "open"))
+					: this.memory.acquire(counters, permits)
+						.thenApply((grant) -> new Grant(permits, grant.permits(), grant.readings(), source()));
+		}
+
+		@Override
+		public CompletionStage<Void> giveBack(Grant grant, long permits) {
+			return this.memory.giveBack(grant, permits);
+		}
+
+		@Override
+		public CompletionStage<Void> reset(List<Counter> counters) {
+			return this.memory.reset(counters);
+		}
+
+		@Override
+		public Decision.Source source() {
+			return Decision.Source.REDIS;
+		}
+
+	}
+
+}
