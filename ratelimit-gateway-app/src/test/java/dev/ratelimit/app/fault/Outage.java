@@ -94,20 +94,20 @@ abstract class Outage {
 	@Test
 	void checksAreAnsweredByTheirDeadlineWhileTheBreakerIsClosed() {
 		assertThat(this.fault.decisions().latencies(Phase.DURING, Decisions.Kind::breakerClosed).percentile(99))
-			.isLessThanOrEqualTo(WHILE_CLOSED);
+			.isLessThanOrEqualTo(WHILE_CLOSED.plus(stalled()));
 	}
 
 	@Test
 	void checksCostNothingOnceTheBreakerIsOpen() {
 		Latencies latencies = this.fault.decisions().latencies(Phase.DURING, Decisions.Kind::breakerOpen);
 		assertThat(latencies.count()).as(seen()).isPositive();
-		assertThat(latencies.percentile(99)).isLessThanOrEqualTo(WHILE_OPEN);
+		assertThat(latencies.percentile(99)).isLessThanOrEqualTo(WHILE_OPEN.plus(stalled()));
 	}
 
 	@Test
 	void breakerOpensWithinASecond() {
 		assertThat(this.fault.opened()).as(this.fault.breakers().toString())
-			.hasValueSatisfying((time) -> assertThat(time).isLessThanOrEqualTo(Duration.ofSeconds(1)));
+			.hasValueSatisfying((time) -> assertThat(time).isLessThanOrEqualTo(Duration.ofSeconds(1).plus(stalled())));
 	}
 
 	@Test
@@ -153,6 +153,11 @@ abstract class Outage {
 	@Test
 	void heapIsAsBefore() {
 		assertThat(this.fault.heapAfter()).isLessThan(this.fault.heapBefore() + HEAP_NOISE);
+	}
+
+	/** What this machine itself was late, which no deadline can make up for. */
+	private Duration stalled() {
+		return this.fault.stalls().longest(Phase.DURING);
 	}
 
 	private OpenLoopLoad calls() {
