@@ -1,5 +1,6 @@
 -- The frame: decides a list of requests in their order, each all-or-nothing over its counters, at one time.
--- Appended to each algorithm's file, which defines load, open, room, take, give_back, tell and save.
+-- Appended to the file of each algorithm but GCRA, which has a frame of its own; it defines load, room, take, give_back, tell
+-- and save.
 --
 -- KEYS     the distinct counters of this call, at most 255, all on one slot
 -- ARGV     1           microseconds since 1970 to decide at (a seam for tests), or '' for Redis's own clock

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -147,15 +148,15 @@ public final class RedisCounters implements Shards {
 		if (link == null) {
 			return CompletableFuture.failedStage(Failures.NOT_CONNECTED);
 		}
+		LuaScript script = call.script();
 		byte[][] keys = call.keys();
 		byte[][] arguments = call.arguments(time());
-		return send(link, call.script(), keys, arguments)
+		return send(link, (commands) -> commands.evalsha(script.sha(), ScriptOutputType.MULTI, keys,
+				arguments))
 			.exceptionallyCompose((failure) -> Failures.unknownScript(failure)
-					? this.loads.load(call.script(), call.key(), link)
-						.thenCompose((loaded) -> send(link, call.script(), keys, arguments))
+					? this.loads.load(script, call.key(), link)
+						.thenCompose((loaded) -> send(link, (commands) -> script.call(commands, keys, arguments)))
 					: CompletableFuture.failedStage(failure))
-			.exceptionallyCompose((failure) -> Failures.unknownScript(failure)
-					? sendText(link, call.script(), keys, arguments) : CompletableFuture.failedStage(failure))
 			.handle((reply, failure) -> {
 				if (failure != null) {
 					throw failed(link, failure);
@@ -164,21 +165,10 @@ public final class RedisCounters implements Shards {
 			});
 	}
 
-	private static CompletionStage<List<Object>> send(Link link, LuaScript script, byte[][] keys, byte[][] arguments) {
+	private static CompletionStage<List<Object>> send(Link link,
+			Function<RedisClusterAsyncCommands<byte[], byte[]>, CompletionStage<List<Object>>> command) {
 		RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
-		return (commands != null) ? commands.evalsha(script.sha(), ScriptOutputType.MULTI, keys, arguments)
-				: CompletableFuture.failedStage(Failures.NOT_CONNECTED);
-	}
-
-	/**
-	 * The way out when a script that was just loaded is unknown: it was not loaded on the
-	 * node that a moving slot is on its way to, or was flushed again.
-	 */
-	private static CompletionStage<List<Object>> sendText(Link link, LuaScript script, byte[][] keys,
-			byte[][] arguments) {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
-		return (commands != null) ? commands.eval(script.text(), ScriptOutputType.MULTI, keys, arguments)
-				: CompletableFuture.failedStage(Failures.NOT_CONNECTED);
+		return (commands != null) ? command.apply(commands) : CompletableFuture.failedStage(Failures.NOT_CONNECTED);
 	}
 
 	private static UnansweredException failed(Link link, Throwable failure) {
