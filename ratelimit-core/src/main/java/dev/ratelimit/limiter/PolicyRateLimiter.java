@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -78,8 +77,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 			this.observers.observe(request, decision.join(), start);
 			return decision;
 		}
-		return decision.exceptionally((failure) -> lastResort(policies, request, failure))
-			.thenApply((decided) -> this.observers.observe(request, decided, start));
+		return decision.handle((decided, failure) -> this.observers.observe(request,
+				(failure == null) ? decided : lastResort(policies, request, failure), start));
 	}
 
 	@Override
@@ -161,10 +160,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 		if (isThere(answer)) {
 			return decided(match, request, answer.join());
 		}
-		return answer
-			.handle((grant, failure) -> decided(match, request,
-					(failure == null) ? grant : Grant.unanswered(permits, counters, failure)))
-			.thenCompose(Function.identity());
+		return new Pending(answer, (grant, failure) -> decided(match, request,
+				(failure == null) ? grant : Grant.unanswered(permits, counters, failure)));
 	}
 
 	/** What was decided in-process goes on without a detour. */
