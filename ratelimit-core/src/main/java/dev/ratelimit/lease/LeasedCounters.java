@@ -164,7 +164,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 				rest.add(counter);
 			}
 			if (local != null && local.wants(now)) {
-				fetch(counter, local, now);
+				fetch(counter, local, timeout, now);
 			}
 		}
 		if (leases == null) {
@@ -217,22 +217,28 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		return local;
 	}
 
-	private void fetch(Counter counter, LocalCounter local, long now) {
+	/**
+	 * Within the deadline of a check, although nobody waits: else a lease could close the
+	 * breaker of a node that is too slow for checks. A lease that comes late is spent.
+	 */
+	private void fetch(Counter counter, LocalCounter local, Duration timeout, long now) {
 		long size = local.size(this.instances.getAsInt(), now);
 		if (size == 0) {
 			return;
 		}
-		this.central.acquire(List.of(counter), Permits.between(1, size), this.options.refresh())
-			.whenComplete((grant, failure) -> {
-				if (grant != null) {
-					local.fetched(grant, size, now);
-					this.listener.fetched(grant.permits());
-				}
-				else {
-					local.notFetched();
-					UnansweredException.of(failure).late().thenAccept((late) -> local.fetched(late, size, now));
-				}
-			});
+		this.central.acquire(List.of(counter), Permits.between(1, size), timeout).whenComplete((grant, failure) -> {
+			if (grant != null) {
+				local.fetched(grant, size, now);
+				this.listener.fetched(grant.permits());
+			}
+			else {
+				local.notFetched();
+				UnansweredException.of(failure).late().thenAccept((late) -> {
+					local.granted(late, size, now);
+					this.listener.fetched(late.permits());
+				});
+			}
+		});
 	}
 
 	private static List<Reading> readings(List<Counter> counters, @Nullable Lease[] leases) {
