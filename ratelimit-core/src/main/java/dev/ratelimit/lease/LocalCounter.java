@@ -70,6 +70,24 @@ final class LocalCounter {
 	 * @return the lease, {@code null} if Redis has to be asked
 	 */
 	@Nullable Lease spend(long permits, long now) {
+		Lease lease = take(permits, now);
+		if (lease != null) {
+			return lease;
+		}
+		if (this.since == NEVER) {
+			// The first one only starts the clock.
+			this.since = now;
+		}
+		else {
+			this.missed.addAndGet(permits);
+		}
+		return null;
+	}
+
+	/**
+	 * Spends permits of a lease for a request that has come by before.
+	 */
+	@Nullable Lease take(long permits, long now) {
 		Lease lease = this.current;
 		if (lease != null && lease.take(permits, now)) {
 			return lease;
@@ -81,13 +99,6 @@ final class LocalCounter {
 			if (lease != null && lease.take(permits, now)) {
 				return lease;
 			}
-		}
-		if (this.since == NEVER) {
-			// The first one only starts the clock.
-			this.since = now;
-		}
-		else {
-			this.missed.addAndGet(permits);
 		}
 		return null;
 	}

@@ -11,25 +11,25 @@ import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
 
 /**
- * Somebody who asks for one permit at a time. Bursts are small beside what is asked for,
- * or a full counter would hide for long what is lost with leases.
+ * Somebody who asks for one permit at a time. Who is within its limit has a burst of a
+ * second: requests that a busy machine holds up for as long arrive together.
  */
 enum Caller {
 
 	/** Asks for 80 % of the limit, of any instance. */
-	EVEN(true, 400, "500/s burst 100"),
+	EVEN(true, 400, "500/s"),
 
 	/** The same, but nine in ten times of the first instance. */
-	UNEVEN(true, 400, "500/s burst 100"),
+	UNEVEN(true, 400, "500/s"),
 
 	/** The same, but of one instance for 700 ms, then of the next one. */
-	MOVING(true, 400, "500/s burst 100"),
+	MOVING(true, 400, "500/s"),
 
 	/** 80 % of a limit that is too small for each instance to lease any of it. */
 	SMALL(true, 8, "10/s"),
 
 	/** 80 % of the second of two quotas. */
-	TWO_QUOTAS(true, 80, "1000/s", "6000/m burst 20"),
+	TWO_QUOTAS(true, 80, "1000/s", "6000/m burst 100"),
 
 	/** Twice the limit. */
 	ABOVE(false, 400, "200/s"),
