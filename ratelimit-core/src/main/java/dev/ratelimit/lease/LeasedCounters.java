@@ -165,11 +165,12 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 				rest.add(counter);
 			}
 			if (local != null && local.wants(now)) {
-				fetch(counter, local, now);
+				fetch(counter, local, timeout, now);
 			}
 		}
 		if (leases == null) {
-			return ask(counters, permits, timeout, now);
+			return ask(counters, permits, timeout, now)
+				.thenApply((grant) -> grant.refused() ? spendWhatHasCome(counters, grant) : grant);
 		}
 		if (rest == null) {
 			return CompletableFuture
@@ -181,6 +182,26 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 				putBack(spent, cost);
 			}
 		}).thenApply((grant) -> grant.refused() ? grant : merged(counters, spent, grant));
+	}
+
+	/**
+	 * A lease that was being fetched may have taken the very permits for which Redis
+	 * refuses a request beside it.
+	 */
+	private Grant spendWhatHasCome(List<Counter> counters, Grant refused) {
+		long cost = refused.wanted().most();
+		long now = this.nanos.getAsLong();
+		@Nullable Lease[] leases = new Lease[counters.size()];
+		for (int i = 0; i < leases.length; i++) {
+			LocalCounter local = this.locals.getIfPresent(counters.get(i));
+			leases[i] = (local != null && local.isOf(counters.get(i))) ? local.take(cost, now) : null;
+			if (leases[i] == null) {
+				putBack(leases, cost);
+				return refused;
+			}
+		}
+		counters.forEach(this.refusals::forget);
+		return new Grant(refused.wanted(), cost, readings(counters, leases), Decision.Source.LEASE);
 	}
 
 	/** Asks Redis, and remembers what it said. */
@@ -224,22 +245,36 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		return local;
 	}
 
-	private void fetch(Counter counter, LocalCounter local, long now) {
+	/**
+	 * Within the deadline of a check, although nobody waits: else a lease could close the
+	 * breaker of a node that is too slow for checks. A lease that comes late is spent.
+	 */
+	private void fetch(Counter counter, LocalCounter local, Duration timeout, long now) {
 		long size = local.size(this.instances.getAsInt(), now);
 		if (size == 0) {
 			return;
 		}
-		this.central.acquire(List.of(counter), Permits.between(1, size), this.options.refresh())
-			.whenComplete((grant, failure) -> {
-				if (grant != null) {
-					local.fetched(grant, size, now);
-					this.listener.fetched(grant.permits());
-				}
-				else {
-					local.notFetched();
-					UnansweredException.of(failure).late().thenAccept((late) -> local.fetched(late, size, now));
-				}
-			});
+		this.central.acquire(List.of(counter), Permits.between(1, size), timeout).whenComplete((grant, failure) -> {
+			if (grant != null) {
+				local.fetched(grant, size, now);
+				came(counter, grant);
+			}
+			else {
+				local.notFetched();
+				UnansweredException.of(failure).late().thenAccept((late) -> {
+					local.granted(late, size, now);
+					came(counter, late);
+				});
+			}
+		});
+	}
+
+	/** Whoever was refused in the meantime can be admitted now. */
+	private void came(Counter counter, Grant lease) {
+		this.listener.fetched(lease.permits());
+		if (lease.permits() > 0) {
+			this.refusals.forget(counter);
+		}
 	}
 
 	private static List<Reading> readings(List<Counter> counters, @Nullable Lease[] leases) {
