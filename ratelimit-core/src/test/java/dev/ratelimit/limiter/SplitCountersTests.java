@@ -301,8 +301,9 @@ class SplitCountersTests {
 	}
 
 	private PolicyRateLimiter limiter(Policy policy) {
-		return new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"), this.counters,
-				Fallback.to(this.local), OPTIONS, List.of());
+		PolicySet policies = PolicySet.of(policy);
+		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters, Fallback.to(this.local),
+				OPTIONS, List.of());
 	}
 
 	/**
