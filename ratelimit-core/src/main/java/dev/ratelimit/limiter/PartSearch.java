@@ -142,22 +142,27 @@ final class PartSearch {
 	}
 
 	private Grant result(Grant grant) {
-		List<Reading> readings = grant.readings();
 		if (!grant.refused()) {
-			readings.forEach(this::found);
+			grant.readings().forEach(this::found);
+			List<Grant.Gap> gaps = gaps(grant);
+			return gaps.isEmpty() ? grant
+					: new Grant(grant.wanted(), grant.permits(), grant.readings(), gaps, grant.source());
 		}
-		else if (!readings.isEmpty()) {
-			readings = new ArrayList<>();
-			for (Reading reading : grant.readings()) {
-				Split split = split(reading.counter());
-				readings.add(reading);
-				if (split != null) {
-					split.refusals().stream().filter((refusal) -> refusal != reading).forEach(readings::add);
-				}
+		return new Grant(grant.wanted(), grant.permits(), refusals(grant), gaps(grant),
+				(this.source != null) ? this.source : grant.source());
+	}
+
+	/** What the counters said last, and before it what other parts of them said. */
+	private List<Reading> refusals(Grant grant) {
+		List<Reading> readings = new ArrayList<>();
+		for (Reading reading : grant.readings()) {
+			readings.add(reading);
+			Split split = split(reading.counter());
+			if (split != null) {
+				split.refusals().stream().filter((refusal) -> refusal != reading).forEach(readings::add);
 			}
 		}
-		return new Grant(grant.wanted(), grant.permits(), readings, gaps(grant),
-				(this.source != null) ? this.source : grant.source());
+		return readings;
 	}
 
 	private void found(Reading reading) {
