@@ -3,15 +3,18 @@
 -- and save.
 --
 -- KEYS     the distinct counters of this call, at most 255, all on one slot
--- ARGV     1           microseconds since 1970 to decide at (a seam for tests), or '' for Redis's own clock
---          1 + i       how counter i counts: eight little-endian doubles per quota, namely permits, window, burst, whole,
---                      part, full, full's rest and tag (times in microseconds; see Pace.java)
---          the rest    one string per request: four doubles, unit, least, most and since, then one byte for each of its
---                      counters, the counter's number in KEYS
---                      since = 0: take as many multiples of unit as fit, at least `least` and at most `most`; or nothing
---                      since > 0: give `most` permits back that were taken at that time
--- Returns  the time, then for each request the permits taken (-1: a counter holds a foreign value, nothing was done)
---          and the state of each of its counters, from which the caller derives remaining, reset and retry
+-- ARGV     1      microseconds since 1970 to decide at (a seam for tests), or '' for Redis's own clock
+--          2      one byte for each counter: the number of its spec
+--          3      the requests. Of each: one byte that says how many counters it has; one that is 0 if it takes one permit, 1 if
+--                 its amounts are in the next argument; and one byte for each of its counters, the counter's number in KEYS
+--          4      amounts: four little-endian doubles each, unit, least, most and since.
+--                 since = 0: take as many multiples of unit as fit, at least `least` and at most `most`; or nothing
+--                 since > 0: give `most` permits back that were taken at that time
+--          4 + i  spec i, how a counter counts: eight doubles per quota, namely permits, window, burst, whole, part, full,
+--                 full's rest and tag (times in microseconds; see Pace.java)
+-- Returns  the time and one string. Of each request it has one byte for what was taken: 0 nothing, 1 all that was wanted,
+--          3 the double that follows; 2 if a counter holds a foreign value, then nothing was done. Then, unless it is 2, the
+--          state of each of its counters after a length of two bytes; from it the caller derives remaining, reset and retry
 --
 -- Every number is an integer below 2^53, which a double holds exactly: times since 1970 need 51 bits, and the bounds on
 -- permits, burst and window keep all products below. Numbers leave as integers or through struct and %.0f, never through
@@ -26,13 +29,15 @@ else
 end
 
 local counters = load(now)
-local reply = { now }
-local last = 1
+local heads = ARGV[3]
+local parts, head, amount = {}, 1, 1
 
-for argument = #KEYS + 2, #ARGV do
-  local request = ARGV[argument]
-  local unit, least, most, since = unpack_struct('<dddd', request)
-  local members = { byte(request, 33, -1) }
+while head < #heads do
+  local unit, least, most, since = 1, 1, 1, 0
+  local members = { byte(heads, head + 2, head + 1 + byte(heads, head)) }
+  if byte(heads, head + 1) == 1 then
+    unit, least, most, since, amount = unpack_struct('<dddd', ARGV[4], amount)
+  end
   local sound = true
   local taken = most
   for i = 1, #members do
@@ -46,13 +51,11 @@ for argument = #KEYS + 2, #ARGV do
       end
     end
   end
-  if not sound then
-    taken = -1
-  elseif since > 0 then
+  if sound and since > 0 then
     for i = 1, #members do
       give_back(counters[members[i]], most, since, now)
     end
-  elseif most > 0 then
+  elseif sound and most > 0 then
     taken = taken - taken % unit
     if taken < least then
       taken = 0
@@ -63,12 +66,16 @@ for argument = #KEYS + 2, #ARGV do
       end
     end
   end
-  last = last + 1
-  reply[last] = taken
-  for i = 1, #members do
-    last = last + 1
-    reply[last] = sound and tell(counters[members[i]], taken < least and least or 0, now) or ''
+  if not sound then
+    parts[#parts + 1] = '\2'
+  else
+    parts[#parts + 1] = taken == most and '\1' or taken == 0 and '\0' or '\3' .. pack_struct('<d', taken)
+    for i = 1, #members do
+      local state = tell(counters[members[i]], taken < least and least or 0, now)
+      parts[#parts + 1] = pack_struct('<I2', #state) .. state
+    end
   end
+  head = head + 2 + #members
 end
 
 for i = 1, #KEYS do
@@ -77,4 +84,4 @@ for i = 1, #KEYS do
     save(KEYS[i], counter, now)
   end
 end
-return reply
+return { now, table.concat(parts) }

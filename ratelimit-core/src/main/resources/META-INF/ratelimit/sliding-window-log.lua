@@ -93,7 +93,7 @@ end
 local function load(now)
   local counters = {}
   for i = 1, #KEYS do
-    counters[i] = open(KEYS[i], ARGV[i + 1], now)
+    counters[i] = open(KEYS[i], ARGV[4 + byte(ARGV[2], i)], now)
   end
   return counters
 end

@@ -68,7 +68,7 @@ local function load(now)
     if not value then
       missing[#missing + 1] = KEYS[i]
     end
-    values[i] = open(value, ARGV[i + 1], now)
+    values[i] = open(value, ARGV[4 + byte(ARGV[2], i)], now)
   end
   -- MGET has no answer for what is no string either. As a rule none of the missing is there.
   if #missing > 0 and redis.call('EXISTS', unpack(missing)) > 0 then

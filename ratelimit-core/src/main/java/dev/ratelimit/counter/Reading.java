@@ -10,7 +10,7 @@ import dev.ratelimit.LimitStatus;
  * @param counter which one
  * @param state its state, not to be changed
  * @param time when, in microseconds of the clock of the store that decided
- * @param ahead permits that the state counts as taken and nobody has spent yet
+ * @param ahead permits that the state counts as taken but that this reading is without
  */
 public record Reading(Counter counter, long[] state, long time, long ahead) {
 
@@ -19,10 +19,11 @@ public record Reading(Counter counter, long[] state, long time, long ahead) {
 	}
 
 	/**
-	 * The reading as it is once permits taken by it were given back.
+	 * The reading as it is without permits that the state counts: they were given back,
+	 * or others took them later. They are taken out when somebody looks.
 	 */
 	public Reading without(long permits) {
-		return new Reading(this.counter, given(permits), this.time, this.ahead);
+		return new Reading(this.counter, this.state, this.time, this.ahead + permits);
 	}
 
 	/**
@@ -44,7 +45,7 @@ public record Reading(Counter counter, long[] state, long time, long ahead) {
 		if (permits > spec.largestCost()) {
 			return -1;
 		}
-		long[] settled = spec.formula().settle(this.state, spec.paces(), this.time);
+		long[] settled = spec.formula().settle(own(), spec.paces(), this.time);
 		long longest = 0;
 		for (int quota = 0; quota < spec.paces().length; quota++) {
 			longest = Math.max(longest, spec.formula().wait(settled, spec.paces(), quota, this.time, permits));
@@ -53,14 +54,17 @@ public record Reading(Counter counter, long[] state, long time, long ahead) {
 	}
 
 	void describe(long least, long granted, List<LimitStatus> statuses) {
-		long[] state = (this.ahead > 0) ? given(this.ahead) : this.state;
-		this.counter.spec().describe(state, this.time, least, granted, statuses);
+		this.counter.spec().describe(own(), this.time, least, granted, statuses);
 	}
 
-	private long[] given(long permits) {
+	/** The state without what it is without. */
+	private long[] own() {
+		if (this.ahead == 0) {
+			return this.state;
+		}
 		CounterSpec spec = this.counter.spec();
 		long[] settled = spec.formula().settle(this.state, spec.paces(), this.time);
-		return spec.formula().giveBack(settled, spec.paces(), this.time, this.time, permits);
+		return spec.formula().giveBack(settled, spec.paces(), this.time, this.time, this.ahead);
 	}
 
 }

@@ -40,6 +40,9 @@ final class Node {
 
 	private volatile long openSince;
 
+	/** As last told. Asking is far cheaper than listening to the breaker's events. */
+	private volatile CircuitBreaker.State state = CircuitBreaker.State.CLOSED;
+
 	Node(String name, CircuitBreaker breaker, int maxWaiting, NodeListener listener) {
 		this.name = name;
 		this.breaker = breaker;
@@ -49,9 +52,6 @@ final class Node {
 				"breaker of node " + name + " is open");
 		this.saturated = new UnansweredException(Decision.Reason.SATURATED,
 				maxWaiting + " checks already wait for node " + name);
-		breaker.getEventPublisher()
-			.onStateTransition((event) -> changed(event.getStateTransition().getFromState(),
-					event.getStateTransition().getToState()));
 		listener.changed(name, BreakerState.CLOSED);
 	}
 
@@ -60,7 +60,9 @@ final class Node {
 	 * @return why not, {@code null} if so
 	 */
 	@Nullable UnansweredException enter() {
-		if (!this.breaker.tryAcquirePermission()) {
+		boolean permitted = this.breaker.tryAcquirePermission();
+		watch();
+		if (!permitted) {
 			return failed(this.breakerOpen);
 		}
 		if (this.waiting.incrementAndGet() > this.maxWaiting) {
@@ -74,6 +76,7 @@ final class Node {
 	void answered(Grant grant, long nanos) {
 		this.waiting.decrementAndGet();
 		this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
+		watch();
 		if (!grant.readings().isEmpty()) {
 			long asked = System.currentTimeMillis() * 1_000 - nanos / 2_000;
 			long skew = grant.readings().get(0).time() - asked;
@@ -86,6 +89,7 @@ final class Node {
 		if (isNodeAtFault(failure.reason())) {
 			this.lastFailure = failure.reason();
 			this.breaker.onError(nanos, TimeUnit.NANOSECONDS, failure);
+			watch();
 		}
 		else {
 			this.breaker.releasePermission();
@@ -110,6 +114,7 @@ final class Node {
 	void reconnected() {
 		if (open()) {
 			this.breaker.transitionToHalfOpenState();
+			watch();
 		}
 	}
 
@@ -120,6 +125,21 @@ final class Node {
 	private UnansweredException failed(UnansweredException failure) {
 		this.listener.failed(this.name, failure.reason());
 		return failure;
+	}
+
+	private void watch() {
+		if (this.breaker.getState() != this.state) {
+			turned();
+		}
+	}
+
+	private synchronized void turned() {
+		CircuitBreaker.State before = this.state;
+		CircuitBreaker.State now = this.breaker.getState();
+		if (now != before) {
+			this.state = now;
+			changed(before, now);
+		}
 	}
 
 	private void changed(CircuitBreaker.State from, CircuitBreaker.State to) {

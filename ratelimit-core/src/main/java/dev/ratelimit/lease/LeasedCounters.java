@@ -15,6 +15,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -190,13 +191,19 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 					this.refusals.remember(grant, now, counters.size() > 1);
 				}
 				for (Reading reading : grant.readings()) {
-					LocalCounter local = this.locals.getIfPresent(reading.counter());
-					if (local != null) {
-						local.told(reading, now);
-					}
+					tell(reading, now);
 				}
 			}
 		});
+	}
+
+	private void tell(Reading reading, long now) {
+		if (reading.counter().spec().enforcement() != Enforcement.STRICT) {
+			LocalCounter local = this.locals.getIfPresent(reading.counter());
+			if (local != null) {
+				local.told(reading, now);
+			}
+		}
 	}
 
 	private @Nullable LocalCounter local(Counter counter) {

@@ -103,7 +103,7 @@ final class Refusals {
 
 		Reading reading(long now) {
 			return new Reading(this.reading.counter(), this.reading.state(),
-					this.reading.time() + (now - this.sent) / 1_000);
+					this.reading.time() + (now - this.sent) / 1_000, this.reading.ahead());
 		}
 
 	}

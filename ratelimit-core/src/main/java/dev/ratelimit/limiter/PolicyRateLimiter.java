@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -92,8 +91,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 			this.observers.observe(request, decision.join(), start);
 			return decision;
 		}
-		return decision.exceptionally((failure) -> lastResort(policies, request, failure))
-			.thenApply((decided) -> this.observers.observe(request, decided, start));
+		return decision.handle((decided, failure) -> this.observers.observe(request,
+				(failure == null) ? decided : lastResort(policies, request, failure), start));
 	}
 
 	@Override
@@ -175,10 +174,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 		if (isThere(answer)) {
 			return decided(match, request, answer.join());
 		}
-		return answer
-			.handle((grant, failure) -> decided(match, request,
-					(failure == null) ? grant : Grant.unanswered(permits, counters, failure)))
-			.thenCompose(Function.identity());
+		return new Pending(answer, (grant, failure) -> decided(match, request,
+				(failure == null) ? grant : Grant.unanswered(permits, counters, failure)));
 	}
 
 	/** What was decided in-process goes on without a detour. */

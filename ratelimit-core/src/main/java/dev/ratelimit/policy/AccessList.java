@@ -63,6 +63,9 @@ public final class AccessList {
 	 * @param values what is known about the caller
 	 */
 	boolean matches(Function<Dimension, @Nullable String> values) {
+		if (this.exact.isEmpty() && this.others.isEmpty()) {
+			return false;
+		}
 		for (Map.Entry<Dimension, Set<String>> entry : this.exact.entrySet()) {
 			String value = values.apply(entry.getKey());
 			if (value != null && entry.getValue().contains(value)) {

@@ -40,7 +40,7 @@ final class Batch {
 	private final List<Group> groups = new ArrayList<>();
 
 	/** The last entry that wants something of a counter. */
-	private final Map<String, Group> last = new HashMap<>();
+	private final Map<Counter, Group> last = new HashMap<>();
 
 	private int work;
 
@@ -101,12 +101,12 @@ final class Batch {
 	}
 
 	private @Nullable Group mergeable(Waiting request) {
-		Group group = this.last.get(request.counters().get(0).key());
+		Group group = this.last.get(request.counters().get(0));
 		if (group == null || !group.requests.get(0).merges(request)) {
 			return null;
 		}
 		for (Counter counter : request.counters()) {
-			if (this.last.get(counter.key()) != group) {
+			if (this.last.get(counter) != group) {
 				return null;
 			}
 		}
@@ -117,7 +117,7 @@ final class Batch {
 		Group group = new Group(request);
 		this.groups.add(group);
 		for (Counter counter : request.counters()) {
-			this.last.put(counter.key(), group);
+			this.last.put(counter, group);
 		}
 		this.work += work(request);
 	}
@@ -169,8 +169,14 @@ final class Batch {
 
 		/** The counters as they were before those behind took theirs. */
 		private static List<Reading> before(long takenBehind, List<Reading> readings) {
-			return (takenBehind == 0) ? readings
-					: readings.stream().map((reading) -> reading.without(takenBehind)).toList();
+			if (takenBehind == 0) {
+				return readings;
+			}
+			Reading[] before = new Reading[readings.size()];
+			for (int i = 0; i < before.length; i++) {
+				before[i] = readings.get(i).without(takenBehind);
+			}
+			return List.of(before);
 		}
 
 	}

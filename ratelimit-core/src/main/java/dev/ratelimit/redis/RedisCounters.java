@@ -81,13 +81,13 @@ public final class RedisCounters implements Shards {
 	@Override
 	public int slot(Counter counter) {
 		Link link = this.link.get();
-		return (link != null) ? link.slot(counter.key()) : 0;
+		return (link != null) ? link.slot(counter) : 0;
 	}
 
 	@Override
 	public String node(Counter counter) {
 		Link link = this.link.get();
-		return (link != null) ? link.node(counter.key()) : this.nowhere;
+		return (link != null) ? link.node(counter) : this.nowhere;
 	}
 
 	/**
@@ -154,7 +154,7 @@ public final class RedisCounters implements Shards {
 		return send(link, (commands) -> commands.evalsha(script.sha(), ScriptOutputType.MULTI, keys,
 				arguments))
 			.exceptionallyCompose((failure) -> Failures.unknownScript(failure)
-					? this.loads.load(script, call.key(), link)
+					? this.loads.load(script, call.counter(), link)
 						.thenCompose((loaded) -> send(link, (commands) -> script.call(commands, keys, arguments)))
 					: CompletableFuture.failedStage(failure))
 			.handle((reply, failure) -> {

@@ -4,41 +4,61 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 
 /**
  * One script call: a list of requests that are decided in their order at one time, each
  * all-or-nothing. The requests share an algorithm, a slot and at most
- * {@link #MAX_COUNTERS} counters.
+ * {@link #MAX_COUNTERS} counters. What is sent and answered is said in {@code frame.lua}.
  */
 final class ScriptCall {
 
 	/** A request names its counters by one byte each. */
 	static final int MAX_COUNTERS = 255;
 
+	private static final int AMOUNTS_LENGTH = 4 * Double.BYTES;
+
+	private static final byte NOTHING = 0;
+
+	private static final byte ALL = 1;
+
+	private static final byte FOREIGN = 2;
+
 	private final Algorithm algorithm;
 
 	private final List<Entry> entries;
 
-	private final Map<String, Integer> numbers = new LinkedHashMap<>();
+	private final List<Counter> counters;
 
-	private final List<Counter> counters = new ArrayList<>();
+	/** For each entry, and in it for each counter, the counter's number. */
+	private final byte[] members;
 
 	ScriptCall(List<Entry> entries) {
 		this.algorithm = entries.get(0).counters().get(0).spec().algorithm();
 		this.entries = entries;
+		int size = 0;
+		for (Entry entry : entries) {
+			size += entry.counters().size();
+		}
+		this.counters = new ArrayList<>(size);
+		this.members = new byte[size];
+		Map<Counter, Integer> numbers = new HashMap<>(size * 2);
+		int at = 0;
 		for (Entry entry : entries) {
 			for (Counter counter : entry.counters()) {
-				if (this.numbers.putIfAbsent(counter.key(), this.counters.size() + 1) == null) {
+				Integer known = numbers.putIfAbsent(counter, this.counters.size() + 1);
+				if (known == null) {
 					this.counters.add(counter);
 				}
+				this.members[at++] = (byte) ((known != null) ? known : this.counters.size());
 			}
 		}
 		if (this.counters.size() > MAX_COUNTERS) {
@@ -55,45 +75,85 @@ final class ScriptCall {
 		return LuaScript.of(this.algorithm);
 	}
 
-	/** One of the keys, which share a slot and with it a node. */
-	String key() {
-		return this.counters.get(0).key();
+	/** One of the counters, which share a slot and with it a node. */
+	Counter counter() {
+		return this.counters.get(0);
 	}
 
 	byte[][] keys() {
-		return this.counters.stream()
-			.map((counter) -> counter.key().getBytes(StandardCharsets.ISO_8859_1))
-			.toArray(byte[][]::new);
+		byte[][] keys = new byte[this.counters.size()][];
+		for (int i = 0; i < keys.length; i++) {
+			keys[i] = this.counters.get(i).key().getBytes(StandardCharsets.ISO_8859_1);
+		}
+		return keys;
 	}
 
 	/**
-	 * The arguments as {@code frame.lua} describes them.
+	 * The arguments of the script.
 	 * @param time microseconds as text, or nothing for Redis's own clock
 	 */
 	byte[][] arguments(byte[] time) {
-		byte[][] arguments = new byte[1 + this.counters.size() + this.entries.size()][];
-		int at = 0;
-		arguments[at++] = time;
-		for (Counter counter : this.counters) {
-			arguments[at++] = counter.spec().numbers();
-		}
-		for (Entry entry : this.entries) {
-			arguments[at++] = encode(entry);
-		}
-		return arguments;
+		List<byte[]> arguments = new ArrayList<>(8);
+		arguments.add(time);
+		List<byte[]> specs = new ArrayList<>(4);
+		arguments.add(kinds(specs));
+		arguments.add(heads());
+		arguments.add(amounts());
+		arguments.addAll(specs);
+		return arguments.toArray(byte[][]::new);
 	}
 
-	private byte[] encode(Entry entry) {
-		ByteBuffer buffer = ByteBuffer.allocate(4 * Double.BYTES + entry.counters().size())
-			.order(ByteOrder.LITTLE_ENDIAN)
-			.putDouble(entry.permits().unit())
-			.putDouble(entry.permits().least())
-			.putDouble(entry.permits().most())
-			.putDouble(entry.since());
-		for (Counter counter : entry.counters()) {
-			buffer.put(this.numbers.getOrDefault(counter.key(), 0).byteValue());
+	/** For each counter the number of its spec; most share a few. */
+	private byte[] kinds(List<byte[]> specs) {
+		byte[] kinds = new byte[this.counters.size()];
+		Map<CounterSpec, Byte> numbers = new HashMap<>();
+		CounterSpec last = null;
+		for (int i = 0; i < kinds.length; i++) {
+			CounterSpec spec = this.counters.get(i).spec();
+			if (spec == last) {
+				kinds[i] = kinds[i - 1];
+				continue;
+			}
+			last = spec;
+			Byte known = numbers.putIfAbsent(spec, (byte) (specs.size() + 1));
+			if (known == null) {
+				specs.add(spec.numbers());
+			}
+			kinds[i] = (known != null) ? known : (byte) specs.size();
 		}
-		return buffer.array();
+		return kinds;
+	}
+
+	private byte[] heads() {
+		byte[] heads = new byte[2 * this.entries.size() + this.members.length];
+		int at = 0;
+		int member = 0;
+		for (Entry entry : this.entries) {
+			int size = entry.counters().size();
+			heads[at] = (byte) size;
+			heads[at + 1] = (byte) (entry.takesOne() ? 0 : 1);
+			System.arraycopy(this.members, member, heads, at + 2, size);
+			at += 2 + size;
+			member += size;
+		}
+		return heads;
+	}
+
+	private byte[] amounts() {
+		int count = 0;
+		for (Entry entry : this.entries) {
+			count += entry.takesOne() ? 0 : 1;
+		}
+		ByteBuffer amounts = ByteBuffer.allocate(count * AMOUNTS_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+		for (Entry entry : this.entries) {
+			if (!entry.takesOne()) {
+				amounts.putDouble(entry.permits().unit())
+					.putDouble(entry.permits().least())
+					.putDouble(entry.permits().most())
+					.putDouble(entry.since());
+			}
+		}
+		return amounts.array();
 	}
 
 	/**
@@ -101,18 +161,38 @@ final class ScriptCall {
 	 */
 	List<Outcome> decode(List<Object> reply) {
 		long time = (Long) reply.get(0);
+		ByteBuffer told = ByteBuffer.wrap((byte[]) reply.get(1)).order(ByteOrder.LITTLE_ENDIAN);
 		List<Outcome> outcomes = new ArrayList<>(this.entries.size());
-		int at = 1;
 		for (Entry entry : this.entries) {
-			long taken = (Long) reply.get(at++);
-			List<Reading> readings = new ArrayList<>(entry.counters().size());
-			for (Counter counter : entry.counters()) {
-				long[] state = States.decode(this.algorithm, (byte[]) reply.get(at++));
-				readings.add(new Reading(counter, state, time));
-			}
-			outcomes.add(new Outcome(taken, readings));
+			outcomes.add(decode(entry, told, time));
 		}
 		return outcomes;
+	}
+
+	private Outcome decode(Entry entry, ByteBuffer told, long time) {
+		long taken = switch (told.get()) {
+			case NOTHING -> 0;
+			case ALL -> entry.permits().most();
+			case FOREIGN -> -1;
+			default -> (long) told.getDouble();
+		};
+		if (taken < 0) {
+			return Outcome.FOREIGN;
+		}
+		List<Counter> counters = entry.counters();
+		if (counters.size() == 1) {
+			return new Outcome(taken, List.of(reading(counters.get(0), told, time)));
+		}
+		Reading[] readings = new Reading[counters.size()];
+		for (int i = 0; i < readings.length; i++) {
+			readings[i] = reading(counters.get(i), told, time);
+		}
+		return new Outcome(taken, List.of(readings));
+	}
+
+	private Reading reading(Counter counter, ByteBuffer told, long time) {
+		int length = Short.toUnsignedInt(told.getShort());
+		return new Reading(counter, States.decode(this.algorithm, told, length), time);
 	}
 
 	/**
@@ -123,6 +203,11 @@ final class ScriptCall {
 	 * @param since 0 to take; otherwise when the permits were taken that are given back
 	 */
 	record Entry(List<Counter> counters, Permits permits, long since) {
+
+		boolean takesOne() {
+			return this.since == 0 && this.permits.unit() == 1 && this.permits.most() == 1;
+		}
+
 	}
 
 	/**
@@ -132,6 +217,9 @@ final class ScriptCall {
 	 * @param readings the counters afterwards
 	 */
 	record Outcome(long taken, List<Reading> readings) {
+
+		static final Outcome FOREIGN = new Outcome(-1, List.of());
+
 	}
 
 }

@@ -1,7 +1,6 @@
 package dev.ratelimit.redis;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.TreeMap;
 
@@ -19,24 +18,28 @@ final class States {
 	private States() {
 	}
 
-	static long[] decode(Algorithm algorithm, byte[] value) {
-		if (value.length == 0) {
+	/**
+	 * Reads the next bytes as a state.
+	 * @param told little-endian
+	 */
+	static long[] decode(Algorithm algorithm, ByteBuffer told, int length) {
+		if (length == 0) {
 			return Formula.UNUSED;
 		}
-		if (algorithm == Algorithm.GCRA && value.length == INTEGER_LENGTH) {
-			return new long[] { digits(value, 16, 19), digits(value, 0, 16), 0 };
+		if (algorithm == Algorithm.GCRA && length == INTEGER_LENGTH) {
+			long time = digits(told, 16);
+			return new long[] { digits(told, 3), time, 0 };
 		}
-		ByteBuffer buffer = ByteBuffer.wrap(value).order(ByteOrder.LITTLE_ENDIAN);
 		return switch (algorithm) {
-			case GCRA, FIXED_WINDOW -> pairs(buffer);
-			case TOKEN_BUCKET -> buckets(buffer);
-			case SLIDING_WINDOW_COUNTER -> windows(buffer);
-			case SLIDING_WINDOW_LOG -> log(buffer);
+			case GCRA, FIXED_WINDOW -> pairs(told, length / 14);
+			case TOKEN_BUCKET -> buckets(told, length / 22);
+			case SLIDING_WINDOW_COUNTER -> windows(told, length / 18);
+			case SLIDING_WINDOW_LOG -> log(told, length / 20);
 		};
 	}
 
-	private static long[] pairs(ByteBuffer buffer) {
-		long[] state = new long[buffer.remaining() / 14 * 3];
+	private static long[] pairs(ByteBuffer buffer, int count) {
+		long[] state = new long[count * 3];
 		for (int at = 0; at < state.length; at += 3) {
 			state[at + 1] = (long) buffer.getDouble();
 			state[at + 2] = Integer.toUnsignedLong(buffer.getInt());
@@ -45,8 +48,8 @@ final class States {
 		return state;
 	}
 
-	private static long[] buckets(ByteBuffer buffer) {
-		long[] state = new long[buffer.remaining() / 22 * 5];
+	private static long[] buckets(ByteBuffer buffer, int count) {
+		long[] state = new long[count * 5];
 		for (int at = 0; at < state.length; at += 5) {
 			state[at + 2] = (long) buffer.getDouble();
 			state[at + 3] = Integer.toUnsignedLong(buffer.getInt());
@@ -57,8 +60,8 @@ final class States {
 		return state;
 	}
 
-	private static long[] windows(ByteBuffer buffer) {
-		long[] state = new long[buffer.remaining() / 18 * 4];
+	private static long[] windows(ByteBuffer buffer, int count) {
+		long[] state = new long[count * 4];
 		for (int at = 0; at < state.length; at += 4) {
 			state[at + 1] = (long) buffer.getDouble();
 			state[at + 2] = Integer.toUnsignedLong(buffer.getInt());
@@ -69,19 +72,19 @@ final class States {
 	}
 
 	/** A script tells some entries of a log, in any order and some of them twice. */
-	private static long[] log(ByteBuffer buffer) {
+	private static long[] log(ByteBuffer buffer, int count) {
 		TreeMap<Long, long[]> entries = new TreeMap<>();
-		while (buffer.hasRemaining()) {
+		for (int i = 0; i < count; i++) {
 			long time = (long) buffer.getDouble();
 			entries.put(time, new long[] { time, (long) buffer.getDouble(), Integer.toUnsignedLong(buffer.getInt()) });
 		}
 		return entries.values().stream().flatMapToLong(Arrays::stream).toArray();
 	}
 
-	private static long digits(byte[] value, int from, int to) {
+	private static long digits(ByteBuffer buffer, int count) {
 		long number = 0;
-		for (int i = from; i < to; i++) {
-			number = number * 10 + (value[i] - '0');
+		for (int i = 0; i < count; i++) {
+			number = number * 10 + (buffer.get() - '0');
 		}
 		return number;
 	}
