@@ -51,8 +51,6 @@ public class RateLimitRedisAutoConfiguration {
 	/** How many counters an instance knows refusals and leases of. */
 	private static final int MAX_LOCAL = 100_000;
 
-	private static final int MAX_HOT = 10_000;
-
 	/** How long a start waits for Redis before it goes on without. */
 	private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -92,11 +90,6 @@ public class RateLimitRedisAutoConfiguration {
 
 		});
 		return nodes;
-	}
-
-	@Bean
-	HotCounters rateLimitHotCounters(RateLimitProperties properties, Fleet fleet) {
-		return new HotCounters(properties.hot().threshold(), MAX_HOT, fleet::size, System::nanoTime);
 	}
 
 	@Bean(destroyMethod = "close")

@@ -16,6 +16,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -62,7 +63,8 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	 * @param central where permits come from
 	 * @param options how they are taken ahead
 	 * @param instances how many share them
-	 * @param hot whether a counter that adapts is leased now
+	 * @param hot sees every counter that is not leased anyway, and says whether one that
+	 * adapts is leased now
 	 * @param listener sees leases
 	 * @param nanos a monotonic clock
 	 */
@@ -224,12 +226,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	}
 
 	private @Nullable LocalCounter local(Counter counter) {
-		boolean leased = switch (counter.spec().enforcement()) {
-			case STRICT -> false;
-			case LEASED -> true;
-			case ADAPTIVE -> this.hot.test(counter);
-		};
-		if (!leased) {
+		if (!isLeased(counter)) {
 			return null;
 		}
 		LocalCounter local = this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
@@ -239,6 +236,12 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 			return this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
 		}
 		return local;
+	}
+
+	/** Strict counters are only watched, so that operators see them. */
+	private boolean isLeased(Counter counter) {
+		Enforcement enforcement = counter.spec().enforcement();
+		return enforcement == Enforcement.LEASED || this.hot.test(counter) && enforcement == Enforcement.ADAPTIVE;
 	}
 
 	private void fetch(Counter counter, LocalCounter local, long now) {

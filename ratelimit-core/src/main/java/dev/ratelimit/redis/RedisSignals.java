@@ -195,8 +195,17 @@ public final class RedisSignals implements AutoCloseable {
 				subscribe();
 				deliver((this.connection != null) ? SIGN_OF_LIFE_MILLIS : RETRY_MILLIS);
 			}
-			if (this.connection != null) {
-				this.connection.close();
+			disconnect();
+		}
+
+		private void disconnect() {
+			try {
+				if (this.connection != null) {
+					this.connection.close();
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The connection for signals did not close in order", ex);
 			}
 		}
 
