@@ -50,6 +50,11 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 
 	private static final int MAX_CANDIDATES = 512;
 
+	/**
+	 * To look at the clock costs as much as all the rest, so it is not done every time.
+	 */
+	private static final int CLOCK_MASK = 15;
+
 	private final long threshold;
 
 	private final int maximum;
@@ -107,8 +112,10 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 	}
 
 	boolean count(Counter counter) {
-		turnIfDue();
 		int count = this.sketch.add(counter.hashCode());
+		if ((count & CLOCK_MASK) == 0) {
+			turnIfDue();
+		}
 		Candidate candidate = this.known.isEmpty() ? null : this.known.get(counter);
 		if (candidate == null) {
 			return (count >= this.bar || this.wanted.contains(counter)) && admit(counter, count);
@@ -207,7 +214,11 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 		return (other != null) ? other.isHot() : hot;
 	}
 
-	private void turnIfDue() {
+	/**
+	 * Begins a new interval if it is time. Also to be called every now and then by
+	 * somebody who comes even if no check does.
+	 */
+	void turnIfDue() {
 		long now = this.nanos.getAsLong();
 		long end = this.end.get();
 		if (now - end >= 0 && this.end.compareAndSet(end, now + INTERVAL_NANOS)) {

@@ -32,6 +32,8 @@ public final class HotExchange implements AutoCloseable {
 
 	private static final long TIMEOUT_MILLIS = 500;
 
+	private static final long STEP_NANOS = Duration.ofMillis(250).toNanos();
+
 	private static final long STALE_NANOS = Duration.ofSeconds(3).toNanos();
 
 	private final HotCounters counters;
@@ -144,11 +146,19 @@ public final class HotExchange implements AutoCloseable {
 			.told(new HotStore.View((age < STALE_NANOS) ? this.view.fleet() : List.of(), marks, this.view.next()));
 	}
 
-	/** Ends early when there is something to look at. */
+	/**
+	 * Waits, and sees to it that intervals end meanwhile. Ends early when there is
+	 * something to look at.
+	 */
 	private boolean endedWithin(long millis) {
+		long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
 		try {
-			if (this.due.tryAcquire(millis, TimeUnit.MILLISECONDS)) {
-				this.due.drainPermits();
+			for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+				this.counters.turnIfDue();
+				if (this.due.tryAcquire(Math.min(left, STEP_NANOS), TimeUnit.NANOSECONDS)) {
+					this.due.drainPermits();
+					return this.ended;
+				}
 			}
 			return this.ended;
 		}
