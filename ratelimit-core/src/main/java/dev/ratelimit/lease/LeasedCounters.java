@@ -3,6 +3,7 @@ package dev.ratelimit.lease;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -54,12 +55,16 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 
 	private final Cache<Counter, LocalCounter> locals;
 
+	/** What was asked before this may have been answered before a reset. */
+	private volatile long forgottenAt;
+
 	/**
 	 * Creates counters.
 	 * @param central where permits come from
 	 * @param options how they are taken ahead
 	 * @param instances how many share them
-	 * @param hot whether a counter that adapts is leased now
+	 * @param hot sees every counter that is not leased anyway, and says whether one that
+	 * adapts is leased now
 	 * @param listener sees leases
 	 * @param nanos a monotonic clock
 	 */
@@ -71,6 +76,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		this.hot = hot;
 		this.listener = listener;
 		this.nanos = nanos;
+		this.forgottenAt = nanos.getAsLong();
 		this.refusals = new Refusals(options.maxCounters());
 		this.locals = Caffeine.newBuilder()
 			.maximumSize(options.maxCounters())
@@ -112,6 +118,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	 * Drops what is known here of counters: their permits may be gone or be more.
 	 */
 	public void forget(List<Counter> counters) {
+		this.forgottenAt = this.nanos.getAsLong();
 		for (Counter counter : counters) {
 			this.refusals.forget(counter);
 			this.locals.invalidate(counter);
@@ -119,10 +126,28 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	}
 
 	/**
+	 * Drops what is known here of counters that somebody else has reset. Looks at all
+	 * there are, so it is not for a thread that is in a hurry.
+	 */
+	public void forget(Set<String> keys) {
+		this.forgottenAt = this.nanos.getAsLong();
+		this.refusals.forget((counter) -> keys.contains(counter.key()));
+		this.locals.asMap().keySet().removeIf((counter) -> keys.contains(counter.key()));
+	}
+
+	/**
+	 * Drops all refusals: counters may have been reset without this instance hearing it.
+	 */
+	public void forgetRefusals() {
+		this.forgottenAt = this.nanos.getAsLong();
+		this.refusals.forgetAll();
+	}
+
+	/**
 	 * Drops everything that is known here.
 	 */
 	public void forgetAll() {
-		this.refusals.forgetAll();
+		forgetRefusals();
 		this.locals.invalidateAll();
 	}
 
@@ -187,7 +212,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	private CompletionStage<Grant> ask(List<Counter> counters, Permits permits, Duration timeout, long now) {
 		return this.central.acquire(counters, permits, timeout).whenComplete((grant, failure) -> {
 			if (grant != null) {
-				if (grant.refused() && grant.complete()) {
+				if (grant.refused() && grant.complete() && now - this.forgottenAt >= 0) {
 					this.refusals.remember(grant, now, counters.size() > 1);
 				}
 				for (Reading reading : grant.readings()) {
@@ -207,12 +232,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	}
 
 	private @Nullable LocalCounter local(Counter counter) {
-		boolean leased = switch (counter.spec().enforcement()) {
-			case STRICT -> false;
-			case LEASED -> true;
-			case ADAPTIVE -> this.hot.test(counter);
-		};
-		if (!leased) {
+		if (!isLeased(counter)) {
 			return null;
 		}
 		LocalCounter local = this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
@@ -222,6 +242,12 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 			return this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
 		}
 		return local;
+	}
+
+	/** Strict counters are only watched, so that operators see them. */
+	private boolean isLeased(Counter counter) {
+		Enforcement enforcement = counter.spec().enforcement();
+		return enforcement == Enforcement.LEASED || this.hot.test(counter) && enforcement == Enforcement.ADAPTIVE;
 	}
 
 	private void fetch(Counter counter, LocalCounter local, long now) {
