@@ -7,11 +7,13 @@
 local meta = redis.call('HMGET', KEYS[1], 'id', 'revision')
 local names = redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[1], '+inf', 'LIMIT', 0, ARGV[2])
 local found, bytes = {}, 0
-for i = 1, #names do
-  local text = redis.call('HGET', KEYS[3], names[i])
-  found[2 * i - 1] = names[i]
-  found[2 * i] = text
-  bytes = bytes + #text
+for first = 1, #names, 50 do
+  local texts = redis.call('HMGET', KEYS[3], unpack(names, first, math.min(first + 49, #names)))
+  for i = 1, #texts do
+    found[#found + 1] = names[first + i - 1]
+    found[#found + 1] = texts[i]
+    bytes = bytes + #texts[i]
+  end
   if bytes >= tonumber(ARGV[3]) then
     break
   end

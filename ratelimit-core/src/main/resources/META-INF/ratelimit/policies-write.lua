@@ -12,12 +12,16 @@
 local meta, versions, heads, order = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local count = #KEYS - 4
 
-local newest = {}
+local names = {}
 for i = 1, count do
-  local at = 8 + (i - 1) * 5
-  newest[i] = tonumber(redis.call('HGET', versions, ARGV[at]) or 0)
-  if ARGV[at + 1] ~= '' and tonumber(ARGV[at + 1]) ~= newest[i] then
-    return { 0, tonumber(ARGV[at + 1]), newest[i] }
+  names[i] = ARGV[3 + i * 5]
+end
+local newest = count > 0 and redis.call('HMGET', versions, unpack(names)) or {}
+for i = 1, count do
+  newest[i] = tonumber(newest[i] or 0)
+  local expected = ARGV[4 + i * 5]
+  if expected ~= '' and tonumber(expected) ~= newest[i] then
+    return { 0, tonumber(expected), newest[i] }
   end
 end
 
@@ -32,18 +36,25 @@ else
 end
 redis.call('HSET', meta, 'revision', revision + count)
 
+-- Few commands with many arguments: each costs Redis as much as several arguments.
+local numbers, texts, places = {}, {}, {}
 local ending = ARGV[6] .. ARGV[7]
 for i = 1, count do
-  local at = 8 + (i - 1) * 5
+  local at = 3 + i * 5
   local name, body = ARGV[at], ARGV[at + 4]
   local version = math.max(newest[i], tonumber(ARGV[at + 2])) + 1
   local text = string.format('%.0f %.0f %.0f %s %d %d\n', version, revision + i, now, ARGV[at + 3], #body, #ARGV[6])
       .. body .. ending
-  redis.call('HSET', versions, name, version)
-  redis.call('HSET', heads, name, text)
-  redis.call('ZADD', order, revision + i, name)
+  numbers[2 * i - 1], numbers[2 * i] = name, version
+  texts[2 * i - 1], texts[2 * i] = name, text
+  places[2 * i - 1], places[2 * i] = revision + i, name
   redis.call('LPUSH', KEYS[4 + i], text)
   reply[3 + i] = version
+end
+if count > 0 then
+  redis.call('HSET', versions, unpack(numbers))
+  redis.call('HSET', heads, unpack(texts))
+  redis.call('ZADD', order, unpack(places))
 end
 -- The write is done: who is not told finds it by asking.
 redis.pcall('PUBLISH', ARGV[1], ARGV[2] .. ' ' .. string.format('%.0f', revision + count))

@@ -50,7 +50,7 @@ public final class RedisPolicyStore implements PolicyStore {
 	private static final long TIMEOUT_MILLIS = 1_000;
 
 	/** What one call reads, so that it holds Redis for less than a millisecond. */
-	private static final int MAX_READ = 500;
+	private static final int MAX_READ = 250;
 
 	private static final int MAX_READ_BYTES = 256 * 1024;
 

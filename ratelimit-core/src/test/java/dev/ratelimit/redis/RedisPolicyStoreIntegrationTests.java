@@ -93,22 +93,28 @@ class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 	}
 
 	@Test
-	void largestCallsHoldRedisForAboutAMillisecondAtMost() {
+	void largestCallsHoldRedisForAboutAMillisecond() {
 		PolicyStore store = open();
-		for (int i = 0; i < 20; i++) {
-			write(store, edits(PolicyStore.MAX_EDITS));
-			write(store, edits(PolicyStore.MAX_EDITS * 6).subList(i * 25, i * 25 + 100));
+		List<Edit> edits = edits(12 * PolicyStore.MAX_EDITS);
+		for (int i = 0; i < edits.size(); i += PolicyStore.MAX_EDITS) {
+			write(store, edits.subList(i, i + PolicyStore.MAX_EDITS));
 		}
-		RedisServers.standalone().cli("CONFIG", "RESETSTAT");
-		for (int i = 0; i < 50; i++) {
-			write(store, edits(PolicyStore.MAX_EDITS));
-			store.changesSince(0, 10_000).toCompletableFuture().join();
-		}
-		String statistics = RedisServers.standalone().info("commandstats").get("cmdstat_evalsha");
-		double micros = Double.parseDouble(statistics.replaceAll(".*usec_per_call=([0-9.]+).*", "$1"));
-		// A mean of both, with room for a machine that does other things at the same
-		// time.
-		assertThat(micros).as(statistics).isLessThan(2_000);
+		store.changesSince(0, 1).toCompletableFuture().join();
+		assertThat(quickest(() -> write(store, edits.subList(0, PolicyStore.MAX_EDITS)))).isLessThan(1_500);
+		assertThat(quickest(() -> store.changesSince(0, 10_000).toCompletableFuture().join())).isLessThan(1_500);
+	}
+
+	/**
+	 * Microseconds of script, when others kept the machine busy the least; half as much
+	 * again as it may be on an idle one.
+	 */
+	private static double quickest(Runnable call) {
+		return IntStream.range(0, 30).mapToDouble((i) -> {
+			RedisServers.standalone().cli("CONFIG", "RESETSTAT");
+			call.run();
+			String statistics = RedisServers.standalone().info("commandstats").get("cmdstat_evalsha");
+			return Double.parseDouble(statistics.replaceAll(".*usec_per_call=([0-9.]+).*", "$1"));
+		}).min().orElseThrow();
 	}
 
 	private static void write(PolicyStore store, List<Edit> edits) {
