@@ -81,12 +81,11 @@ class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 	void recordOfAnUnknownKindIsPassedOver() {
 		PolicyStore store = open();
 		write(store, edits(2));
-		RedisServers.standalone()
-			.cli("EVAL", """
-					redis.call('HINCRBY', KEYS[1], 'revision', 1)
-					redis.call('ZADD', KEYS[2], 3, 'novelty/x')
-					redis.call('HSET', KEYS[3], 'novelty/x', '1 3 0 w 0 0\\n')
-					""", "3", "rl:{policies}:meta", "rl:{policies}:order", "rl:{policies}:heads");
+		RedisServers.standalone().cli("EVAL", """
+				redis.call('HINCRBY', KEYS[1], 'revision', 1)
+				redis.call('ZADD', KEYS[2], 3, 'novelty/x')
+				redis.call('HSET', KEYS[3], 'novelty/x', '1 3 0 w 0 0\\n')
+				""", "3", "rl:{policies}:meta", "rl:{policies}:order", "rl:{policies}:heads");
 		Changes changes = store.changesSince(0, 10).toCompletableFuture().join();
 		assertThat(changes.revision()).isEqualTo(3);
 		assertThat(changes.versions()).hasSize(2);
