@@ -71,6 +71,13 @@ public final class RedisSignals implements AutoCloseable {
 	}
 
 	/**
+	 * Where scripts publish signals, in the form of type, space and text.
+	 */
+	String channel() {
+		return this.channel;
+	}
+
+	/**
 	 * Says who hears signals of a type.
 	 */
 	public void listen(String type, Listener listener) {
