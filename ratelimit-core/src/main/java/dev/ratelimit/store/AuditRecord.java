@@ -5,7 +5,7 @@ import java.time.Instant;
 /**
  * One attempt to change something, successful or not.
  *
- * @param time when
+ * @param time when; a store may go by its own clock
  * @param action what was tried, such as {@code policy-write}
  * @param outcome {@code done}, {@code refused}, {@code invalid} or {@code failed}
  * @param actor who

@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface PolicyStore {
 
+	/** How many records one write may have, so that none holds a store for long. */
+	int MAX_EDITS = 100;
+
 	/**
 	 * What was written after a revision.
 	 * @param revision what the caller has seen, 0 for nothing
@@ -31,10 +34,23 @@ public interface PolicyStore {
 
 	/**
 	 * Writes all of these or none. Fails with a {@link ConflictException} if one of them
-	 * expects another version than there is.
+	 * expects another version than there is, and with an {@link IllegalArgumentException}
+	 * if there are more than {@link #MAX_EDITS} or two of one record. A deleted record's
+	 * newest version is the one that deleted it.
 	 * @return the new versions, in the order of the edits
 	 */
 	CompletionStage<List<RecordVersion>> write(List<Edit> edits, String actor, String reason);
+
+	/**
+	 * Gives a store that has lost something what it is to have, as new versions. Their
+	 * numbers go on from the store's or from what is given here, whichever is higher. All
+	 * of it is done or nothing.
+	 * @param storeId the store's from now on
+	 * @param revision the store's is not below this one from now on
+	 * @param records what the records are to say, at most {@link #MAX_EDITS}
+	 */
+	CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records, String actor,
+			String reason);
 
 	/**
 	 * Versions of a record, the newest first.
