@@ -53,12 +53,11 @@ final class Schema {
 
 	private final Database database;
 
-	private final Mono<Dialect> ready;
+	private volatile Mono<Dialect> ready;
 
 	Schema(Database database) {
 		this.database = database;
-		this.ready = Mono.defer(this::migrate)
-			.cache((dialect) -> Duration.ofMillis(Long.MAX_VALUE), (error) -> Duration.ZERO, () -> Duration.ZERO);
+		this.ready = once();
 	}
 
 	/**
@@ -68,13 +67,28 @@ final class Schema {
 		return this.ready;
 	}
 
+	/**
+	 * Looks again before the next call if this error says that the tables are gone, as in
+	 * a database that was made anew.
+	 */
+	void suspect(Throwable error) {
+		if (Database.hasState(error, NO_SUCH_TABLE)) {
+			this.ready = once();
+		}
+	}
+
+	private Mono<Dialect> once() {
+		return Mono.defer(this::migrate)
+			.cache((dialect) -> Duration.ofMillis(Long.MAX_VALUE), (error) -> Duration.ZERO, () -> Duration.ZERO);
+	}
+
 	private Mono<Dialect> migrate() {
 		return this.database
 			.<Dialect>apart((session) -> dialect(session)
 				.delayUntil((dialect) -> applied(session).flatMap((applied) -> apply(session, applied))))
 			.next()
-			.retryWhen(Retry.backoff(20, Duration.ofMillis(20))
-				.maxBackoff(Duration.ofSeconds(1))
+			.retryWhen(Retry.backoff(50, Duration.ofMillis(20))
+				.maxBackoff(Duration.ofMillis(100))
 				.filter((error) -> Database.hasState(error, COLLISION))
 				.onRetryExhaustedThrow((spec, signal) -> signal.failure()))
 			.timeout(PATIENCE);

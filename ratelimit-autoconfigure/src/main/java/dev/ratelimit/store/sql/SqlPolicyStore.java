@@ -150,16 +150,16 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 
 	private Mono<List<RecordVersion>> write(Supplier<RecordWrite> asked) {
 		return Mono.fromSupplier(asked)
-			.flatMap((write) -> this.schema.ready()
-				.timeout(Database.DEADLINE)
-				.flatMap((dialect) -> this.database.transaction((session) -> write.run(session, dialect))));
+			.flatMap((write) -> withTables(
+					(dialect) -> this.database.transaction((session) -> write.run(session, dialect))));
 	}
 
 	private <T> CompletionStage<T> ask(Function<Session, Mono<T>> question) {
-		return this.schema.ready()
-			.timeout(Database.DEADLINE)
-			.flatMap((dialect) -> this.database.run(question))
-			.toFuture();
+		return withTables((dialect) -> this.database.run(question)).toFuture();
+	}
+
+	private <T> Mono<T> withTables(Function<Dialect, Mono<T>> work) {
+		return this.schema.ready().timeout(Database.DEADLINE).flatMap(work).doOnError(this.schema::suspect);
 	}
 
 	private static Changes changes(List<Changes> rows) {

@@ -5,7 +5,9 @@ import java.util.List;
 
 import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
 import io.r2dbc.postgresql.PostgresqlConnectionFactory;
+import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import reactor.core.publisher.Mono;
 
 import dev.ratelimit.testing.PostgresServer;
 
@@ -25,8 +27,12 @@ final class SqlStores implements AutoCloseable {
 		this.database = server.newDatabase();
 	}
 
-	synchronized SqlPolicyStore open() {
-		SqlPolicyStore store = SqlPolicyStore.in(factory());
+	SqlPolicyStore open() {
+		return openAs(PostgresServer.USER);
+	}
+
+	synchronized SqlPolicyStore openAs(String user) {
+		SqlPolicyStore store = SqlPolicyStore.in(factory(user));
 		this.stores.add(store);
 		return store;
 	}
@@ -41,11 +47,15 @@ final class SqlStores implements AutoCloseable {
 		return first;
 	}
 
-	ConnectionFactory factory() {
+	String database() {
+		return this.database;
+	}
+
+	ConnectionFactory factory(String user) {
 		return new PostgresqlConnectionFactory(PostgresqlConnectionConfiguration.builder()
 			.host(this.server.host())
 			.port(this.server.port())
-			.username(PostgresServer.USER)
+			.username(user)
 			.database(this.database)
 			.build());
 	}
@@ -58,6 +68,19 @@ final class SqlStores implements AutoCloseable {
 		this.server.execute(this.database, sql);
 	}
 
+	/** Does something while a transaction that ran a statement is open. */
+	void holding(String sql, Runnable action) {
+		Connection connection = Mono.<Connection>from(factory(PostgresServer.USER).create()).block();
+		try {
+			Session session = new Session(connection);
+			session.run("BEGIN").then(session.run(sql)).block();
+			action.run();
+		}
+		finally {
+			Mono.from(connection.close()).block();
+		}
+	}
+
 	/** Ends the connections that listen, from the side of the server. */
 	void cutSubscriptions() {
 		query("""
@@ -68,6 +91,7 @@ final class SqlStores implements AutoCloseable {
 	@Override
 	public synchronized void close() {
 		this.stores.forEach(SqlPolicyStore::close);
+		this.stores.clear();
 	}
 
 }
