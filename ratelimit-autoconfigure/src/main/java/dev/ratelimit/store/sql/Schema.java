@@ -1,0 +1,137 @@
+package dev.ratelimit.store.sql;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * Makes the tables, and changes them in later versions. CockroachDB does not roll schema
+ * changes back, so there is no transaction around them: each statement can be repeated,
+ * and a migration is noted as applied after its last one. Instances that get in each
+ * other's way try again. Where nothing is to be applied, no right to change tables is
+ * needed.
+ */
+final class Schema {
+
+	private static final Logger logger = LoggerFactory.getLogger(Schema.class);
+
+	private static final String FOLDER = "/META-INF/ratelimit/sql/";
+
+	private static final List<String> MIGRATIONS = List.of("V1__records.sql");
+
+	private static final String CREATE = """
+			CREATE TABLE IF NOT EXISTS ratelimit_schema (
+				version BIGINT PRIMARY KEY,
+				name TEXT NOT NULL,
+				applied_at TIMESTAMPTZ NOT NULL DEFAULT now()
+			)""";
+
+	private static final Set<String> NO_SUCH_TABLE = Set.of("42P01");
+
+	/**
+	 * PostgreSQL looks for a table before it makes it: of two that do so at once, one
+	 * fails with the unique key of a catalogue.
+	 */
+	private static final Set<String> COLLISION = Set.of("23505", "42P07", "42710", "40001", "40P01");
+
+	/** CockroachDB takes seconds for each change of a schema. */
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	private final Database database;
+
+	private volatile Mono<Dialect> ready;
+
+	Schema(Database database) {
+		this.database = database;
+		this.ready = once();
+	}
+
+	/**
+	 * Completes when the tables are there, which is looked at until it was so once.
+	 */
+	Mono<Dialect> ready() {
+		return this.ready;
+	}
+
+	/**
+	 * Looks again before the next call if this error says that the tables are gone, as in
+	 * a database that was made anew.
+	 */
+	void suspect(Throwable error) {
+		if (Database.hasState(error, NO_SUCH_TABLE)) {
+			this.ready = once();
+		}
+	}
+
+	private Mono<Dialect> once() {
+		return Mono.defer(this::migrate)
+			.cache((dialect) -> Duration.ofMillis(Long.MAX_VALUE), (error) -> Duration.ZERO, () -> Duration.ZERO);
+	}
+
+	private Mono<Dialect> migrate() {
+		return this.database
+			.<Dialect>apart((session) -> dialect(session)
+				.delayUntil((dialect) -> applied(session).flatMap((applied) -> apply(session, applied))))
+			.next()
+			.retryWhen(Retry.backoff(50, Duration.ofMillis(20))
+				.maxBackoff(Duration.ofMillis(100))
+				.filter((error) -> Database.hasState(error, COLLISION))
+				.onRetryExhaustedThrow((spec, signal) -> signal.failure()))
+			.timeout(PATIENCE);
+	}
+
+	private static Mono<Dialect> dialect(Session session) {
+		return session.rows("SELECT version()", (row) -> Dialect.of(text(row.get(0, String.class)))).single();
+	}
+
+	private static Mono<Set<Long>> applied(Session session) {
+		return session.rows("SELECT version FROM ratelimit_schema", (row) -> row.get(0, Long.class))
+			.collect(Collectors.toUnmodifiableSet())
+			.onErrorResume((error) -> Database.hasState(error, NO_SUCH_TABLE),
+					(error) -> session.run(CREATE).thenReturn(Set.of()));
+	}
+
+	private static Mono<Void> apply(Session session, Set<Long> applied) {
+		return Flux.range(1, MIGRATIONS.size())
+			.filter((version) -> !applied.contains(version.longValue()))
+			.concatMap((version) -> {
+				String name = MIGRATIONS.get(version - 1);
+				return Flux.fromStream(() -> statements(name))
+					.concatMap(session::run)
+					.then(session.run(
+							"INSERT INTO ratelimit_schema (version, name) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING",
+							version.longValue(), name))
+					.doOnSuccess((done) -> logger.info("The schema of the policy store is now at {}", name));
+			})
+			.then();
+	}
+
+	private static Stream<String> statements(String name) {
+		try (InputStream file = Objects.requireNonNull(Schema.class.getResourceAsStream(FOLDER + name))) {
+			String sql = new String(file.readAllBytes(), StandardCharsets.UTF_8).replaceAll("(?m)^--.*\n", "");
+			return Stream.of(sql.split(";\n")).filter((statement) -> !statement.isBlank());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static String text(@Nullable String value) {
+		return (value != null) ? value : "";
+	}
+
+}

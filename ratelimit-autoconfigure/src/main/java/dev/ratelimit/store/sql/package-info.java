@@ -1,0 +1,7 @@
+/**
+ * The store of policies in PostgreSQL or CockroachDB, through R2DBC.
+ */
+@NullMarked
+package dev.ratelimit.store.sql;
+
+import org.jspecify.annotations.NullMarked;

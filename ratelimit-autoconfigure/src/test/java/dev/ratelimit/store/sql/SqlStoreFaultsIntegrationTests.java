@@ -1,0 +1,199 @@
+package dev.ratelimit.store.sql;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import dev.ratelimit.store.Changes;
+import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.RecordKey.Kind;
+import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.testing.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A database that dies, freezes and comes back.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+@SuppressWarnings("try")
+class SqlStoreFaultsIntegrationTests {
+
+	private static final List<RecordKey> KEYS = List.of(new RecordKey(Kind.POLICY, "orders"),
+			new RecordKey(Kind.OVERRIDE, "orders/tenant/acme"), new RecordKey(Kind.TIER, "tenant/acme"));
+
+	/** What is promised is about a second; the rest is the machine's. */
+	private static final Duration SOON = Duration.ofMillis(2_500);
+
+	private final PostgresServer server = PostgresServer.start();
+
+	private final SqlStores stores = new SqlStores(this.server);
+
+	@AfterEach
+	void close() {
+		this.stores.close();
+		this.server.close();
+	}
+
+	@Test
+	void databaseKilledInTheMiddleOfWritesHasEachOfThemWholeOrNotAtAll() throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(2);
+		List<RecordVersion> acknowledged = new CopyOnWriteArrayList<>();
+		List<SqlPolicyStore> writers = List.of(this.stores.open(), this.stores.open());
+		try {
+			for (int round = 0; round < 3; round++) {
+				int before = acknowledged.size();
+				List<Future<?>> running = writers.stream()
+					.<Future<?>>map((store) -> threads.submit(() -> writeUntilItFails(store, acknowledged)))
+					.toList();
+				within(20).until(() -> acknowledged.size() > before + 60);
+				this.server.kill();
+				for (Future<?> writer : running) {
+					writer.get(10, TimeUnit.SECONDS);
+				}
+				this.server.restart();
+				SqlPolicyStore fresh = this.stores.open();
+				Changes changes = done(fresh.changesSince(0, 10));
+				assertThat(changes.versions()).hasSize(KEYS.size());
+				assertThat(changes.versions()).extracting(RecordVersion::body).containsOnly(body(changes));
+				for (RecordKey key : KEYS) {
+					List<RecordVersion> history = done(fresh.history(key, 100_000));
+					assertThat(history).extracting(RecordVersion::version)
+						.containsExactlyInAnyOrderElementsOf(
+								LongStream.rangeClosed(1, history.size()).boxed().toList());
+					assertThat(history).containsAll(ofKey(acknowledged, key));
+				}
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	@Test
+	void storeGoesOnWithADatabaseThatCameBack() {
+		SqlPolicyStore store = this.stores.open();
+		write(store, "1");
+		this.server.kill();
+		failsSoon(store.write(edits("2"), "ann", ""));
+		this.server.restart();
+		within(10).ignoreExceptions().until(() -> write(store, "3").get(0).version() == 2);
+	}
+
+	@Test
+	void storeThatWasOpenedWithoutADatabaseWorksWhenItIsThere() {
+		this.server.kill();
+		SqlPolicyStore store = this.stores.open();
+		failsSoon(store.changesSince(0, 10));
+		failsSoon(store.lead("task", "one", Duration.ofSeconds(1)));
+		this.server.restart();
+		within(10).ignoreExceptions().until(() -> write(store, "1").get(0).version() == 1);
+	}
+
+	@Test
+	void frozenDatabaseFailsEveryCallInTimeAndIsUsedAgainWhenItGoesOn() {
+		SqlPolicyStore store = this.stores.open();
+		write(store, "1");
+		this.server.freeze();
+		for (int i = 0; i < 6; i++) {
+			failsSoon(store.write(edits("2"), "ann", ""));
+		}
+		failsSoon(store.changesSince(0, 10));
+		this.server.thaw();
+		within(10).ignoreExceptions().until(() -> !write(store, "3").isEmpty());
+		within(10).until(() -> this.stores.query("""
+				SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+				AND pid <> pg_backend_pid()""").equals(List.of("1")));
+	}
+
+	@Test
+	void subscriptionSurvivesARestartOfTheDatabase() throws Exception {
+		SqlPolicyStore store = this.stores.open();
+		List<Long> told = new CopyOnWriteArrayList<>();
+		try (AutoCloseable subscription = store.subscribe(told::add)) {
+			within(5).until(() -> told.contains(0L));
+			this.server.kill();
+			told.clear();
+			this.server.restart();
+			within(10).until(() -> told.contains(0L));
+			long revision = write(this.stores.open(), "1").get(2).revision();
+			within(1).until(() -> told.contains(revision));
+		}
+	}
+
+	@Test
+	void subscriptionToADatabaseThatFrozeIsMadeAnew(CapturedOutput output) throws Exception {
+		List<Long> told = new CopyOnWriteArrayList<>();
+		try (AutoCloseable subscription = this.stores.open().subscribe(told::add)) {
+			within(5).until(() -> told.contains(0L));
+			told.clear();
+			this.server.freeze();
+			within(20).until(() -> output.getOut().contains("No notifications"));
+			this.server.thaw();
+			within(10).until(() -> told.contains(0L));
+		}
+	}
+
+	private static void writeUntilItFails(SqlPolicyStore store, List<RecordVersion> acknowledged) {
+		for (int i = 0;; i++) {
+			try {
+				acknowledged.addAll(write(store, Thread.currentThread().getId() + "/" + i));
+			}
+			catch (CompletionException ex) {
+				return;
+			}
+		}
+	}
+
+	private static String body(Changes changes) {
+		return changes.versions().get(0).body();
+	}
+
+	private static List<RecordVersion> ofKey(List<RecordVersion> versions, RecordKey key) {
+		return versions.stream().filter((version) -> version.key().equals(key)).toList();
+	}
+
+	private static List<RecordVersion> write(SqlPolicyStore store, String body) {
+		return done(store.write(edits(body), "ann", "because"));
+	}
+
+	private static List<Edit> edits(String body) {
+		return KEYS.stream().map((key) -> new Edit(key, body, null)).toList();
+	}
+
+	private static void failsSoon(CompletionStage<?> stage) {
+		Instant start = Instant.now();
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> done(stage));
+		assertThat(Duration.between(start, Instant.now())).isLessThan(SOON);
+	}
+
+	private static <T> T done(CompletionStage<T> stage) {
+		return stage.toCompletableFuture().orTimeout(10, TimeUnit.SECONDS).join();
+	}
+
+	private static ConditionFactory within(int seconds) {
+		return Awaitility.await()
+			.atMost(Duration.ofSeconds(seconds))
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(10));
+	}
+
+}
