@@ -22,7 +22,7 @@ final class Sketch {
 	private static final int BLOCKS = 1_024;
 
 	/** Cells of a row over all blocks. */
-	static final int COLUMNS = BLOCKS * CHOICES;
+	private static final int COLUMNS = BLOCKS * CHOICES;
 
 	private static final VarHandle CELLS = MethodHandles.arrayElementVarHandle(int[].class);
 
