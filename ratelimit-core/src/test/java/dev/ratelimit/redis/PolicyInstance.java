@@ -2,7 +2,8 @@ package dev.ratelimit.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
@@ -27,9 +28,9 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 
 	private static final ClientResources RESOURCES = ClientSettings.resources(ClientResources.create());
 
-	final List<RecordVersion> changed = new CopyOnWriteArrayList<>();
+	final Queue<RecordVersion> changed = new ConcurrentLinkedQueue<>();
 
-	final List<Duration> propagated = new CopyOnWriteArrayList<>();
+	final Queue<Duration> propagated = new ConcurrentLinkedQueue<>();
 
 	final PolicyStore store;
 
