@@ -9,6 +9,7 @@ import java.util.function.UnaryOperator;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 
 import dev.ratelimit.store.Edit;
@@ -42,12 +43,12 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 
 	private final RedisSignals signals;
 
-	PolicyInstance(RedisServer server, Snapshot start, UnaryOperator<PolicyStore> view) {
-		this.client = RedisClient.create(RESOURCES, server.uri());
+	PolicyInstance(RedisURI server, Snapshot start, UnaryOperator<PolicyStore> view) {
+		this.client = RedisClient.create(RESOURCES, server);
 		this.client.setOptions(ClientSettings.options(ClientOptions.create()));
 		this.connector = RedisConnector.to(this.client, "redis");
 		this.signals = RedisSignals.on(this.connector, "rl");
-		this.connector.start(Duration.ofSeconds(server.alive() ? 10 : 0));
+		this.connector.start(Duration.ofSeconds(10));
 		this.store = RedisPolicyStore.on(this.connector, this.signals, "rl");
 		this.signals.start();
 		this.replica = new Replica(view.apply(this.store), start, this);
@@ -55,7 +56,7 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 	}
 
 	PolicyInstance(RedisServer server) {
-		this(server, Snapshot.NONE, UnaryOperator.identity());
+		this(server.uri(), Snapshot.NONE, UnaryOperator.identity());
 	}
 
 	static RecordKey override(int number) {

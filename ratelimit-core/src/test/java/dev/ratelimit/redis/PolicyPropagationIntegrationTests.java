@@ -129,8 +129,8 @@ class PolicyPropagationIntegrationTests {
 	private Duration p99(String what, List<Duration> times) {
 		Collections.sort(times);
 		Duration p99 = times.get(times.size() * 99 / 100);
-		this.reporter.publishEntry(what, "median %d ms, p99 %d ms, most %d ms".formatted(
-				times.get(times.size() / 2).toMillis(), p99.toMillis(), times.get(times.size() - 1).toMillis()));
+		this.reporter.publishEntry(what, "median %d ms, p99 %d ms, most %d ms"
+			.formatted(times.get(times.size() / 2).toMillis(), p99.toMillis(), times.get(times.size() - 1).toMillis()));
 		return p99;
 	}
 

@@ -244,7 +244,7 @@ class ReplicaIntegrationTests {
 			}
 			own.kill();
 			assertThat(file.read().instances()).isEqualTo(3);
-			try (PolicyInstance again = new PolicyInstance(own, file.read(), UnaryOperator.identity())) {
+			try (PolicyInstance again = new PolicyInstance(own.uri(), file.read(), UnaryOperator.identity())) {
 				assertThat(again.changed).containsExactly(known);
 				assertThat(again.has(known)).isTrue();
 				assertThat(again.replica.state().lastContact()).isNull();
@@ -273,7 +273,7 @@ class ReplicaIntegrationTests {
 	}
 
 	private PolicyInstance start(Snapshot start, UnaryOperator<PolicyStore> view) {
-		PolicyInstance instance = new PolicyInstance(this.server, start, view);
+		PolicyInstance instance = new PolicyInstance(this.server.uri(), start, view);
 		this.fleet.add(instance);
 		within(5).until(() -> instance.replica.state().lastContact() != null);
 		return instance;

@@ -33,11 +33,10 @@ class SnapshotFileTests {
 
 	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 
-	private final Snapshot snapshot = new Snapshot("id", 7, 3,
-			List.of(new RecordVersion(new RecordKey(Kind.POLICY, "orders"), 2, 7, "{\"ä\": \"🚀\"}", "ann",
+	private final Snapshot snapshot = new Snapshot("id", 7, 3, List.of(
+			new RecordVersion(new RecordKey(Kind.POLICY, "orders"), 2, 7, "{\"ä\": \"🚀\"}", "ann",
 					Instant.parse("2026-01-02T03:04:05.678901Z"), ""),
-					new RecordVersion(new RecordKey(Kind.DENY, "tenant=acme"), 5, 6, null, "", Instant.EPOCH,
-							"two\nlines")));
+			new RecordVersion(new RecordKey(Kind.DENY, "tenant=acme"), 5, 6, null, "", Instant.EPOCH, "two\nlines")));
 
 	private final Path path;
 
@@ -115,8 +114,7 @@ class SnapshotFileTests {
 
 	@Test
 	void foreignFileIsIgnoredWithOneWarningThatNamesItAndTheFix() {
-		assertThat(readFrom("server.port=8080".getBytes(StandardCharsets.UTF_8)))
-			.isEqualTo(Snapshot.NONE);
+		assertThat(readFrom("server.port=8080".getBytes(StandardCharsets.UTF_8))).isEqualTo(Snapshot.NONE);
 		assertThat(this.log.list).singleElement().satisfies((event) -> {
 			assertThat(event.getLevel()).isEqualTo(Level.WARN);
 			assertThat(event.getFormattedMessage()).contains(this.path.toString(), "delete it");
