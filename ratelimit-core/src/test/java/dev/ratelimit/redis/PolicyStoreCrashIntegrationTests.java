@@ -27,8 +27,8 @@ class PolicyStoreCrashIntegrationTests {
 	private static final RecordKey TWO = PolicyInstance.override(2);
 
 	@Test
-	void everyWriteIsThereAsAWholeOrNotAtAll() throws InterruptedException {
-		try (RedisServer server = RedisServer.start("--appendonly", "yes");
+	void everyWriteIsThereAsAWholeOrNotAtAllAndNoneIsLostThatWasDone() throws InterruptedException {
+		try (RedisServer server = RedisServer.start("--appendonly", "yes", "--appendfsync", "always");
 				PolicyInstance instance = new PolicyInstance(server);
 				PolicyInstance follower = new PolicyInstance(server)) {
 			AtomicInteger acknowledged = new AtomicInteger();
