@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.PolicyStore;
@@ -31,6 +34,7 @@ import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Instances follow the store, through what can go wrong on the way.
@@ -213,6 +217,34 @@ class ReplicaIntegrationTests {
 		one.replica.reseed("ann", "backup").toCompletableFuture().join();
 		assertThat(one.body(ORDERS)).isEqualTo("2");
 		assertThat(one.body(SEARCH)).isEqualTo("4");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "meta", "versions", "heads", "order" })
+	void evictedPartIsAnIncidentAndReseedingMakesTheStoreWhole(String part) {
+		PolicyInstance one = start();
+		one.write(SEARCH, "1");
+		one.write(ORDERS, "1");
+		RecordVersion known = one.write(ORDERS, "2");
+		within(2).until(() -> one.has(known));
+		this.server.cli("DEL", "rl:{policies}:" + part);
+		within(10).until(() -> one.replica.state().incident() != null);
+		one.replica.reseed("ann", "evicted").toCompletableFuture().join();
+		assertThat(one.replica.state().stale()).isFalse();
+		RecordVersion next = one.write(ORDERS, "3");
+		assertThat(next.version()).isGreaterThan(known.version());
+		PolicyInstance fresh = start();
+		within(2).until(() -> fresh.has(next) && one.has(next));
+		assertThat(fresh.body(SEARCH)).isEqualTo("1");
+	}
+
+	@Test
+	void damagedStoreTakesNoWrites() {
+		PolicyInstance one = start();
+		one.write(ORDERS, "1");
+		this.server.cli("DEL", "rl:{policies}:versions");
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> one.write(ORDERS, "2"))
+			.withMessageContaining("reseed");
 	}
 
 	@Test
