@@ -148,7 +148,7 @@ class ReplicaIntegrationTests {
 		one.write(SEARCH, null);
 		one.write(ORDERS, "1");
 		RecordVersion known = one.write(ORDERS, "2");
-		within(2).until(() -> other.has(known));
+		within(2).until(() -> this.fleet.stream().allMatch((instance) -> instance.has(known)));
 		this.server.flush();
 		within(10).until(() -> this.fleet.stream().allMatch((instance) -> instance.replica.state().incident() != null));
 		assertThat(other.replica.state().stale()).isTrue();
@@ -188,7 +188,7 @@ class ReplicaIntegrationTests {
 		PolicyInstance other = start();
 		one.write(ORDERS, "1");
 		RecordVersion known = one.write(SEARCH, "1");
-		within(2).until(() -> other.has(known));
+		within(2).until(() -> this.fleet.stream().allMatch((instance) -> instance.has(known)));
 		this.server.flush();
 		within(10).until(() -> one.replica.state().incident() != null && other.replica.state().incident() != null);
 		one.write(ORDERS, "new");
