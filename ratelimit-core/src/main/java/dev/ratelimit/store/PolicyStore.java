@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public interface PolicyStore {
 
 	/** How many records one write may have, so that none holds a store for long. */
-	int MAX_EDITS = 100;
+	int MAX_EDITS = 50;
 
 	/**
 	 * What was written after a revision.

@@ -18,8 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What every store of policies has to do for the instances that share it: tell them of
- * writes, choose one of them, keep the trail of what was done, and go on
- * after a loss.
+ * writes, choose one of them, keep the trail of what was done, and go on after a loss.
  */
 @SuppressWarnings("try")
 public abstract class StoreFleetContract {
