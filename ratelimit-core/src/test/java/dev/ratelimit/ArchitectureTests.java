@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * <pre>
  *    limiter ── policy
  *    memory  redis  guard  lease  hot  …    siblings: never see each other
- *    counter ── algorithm
+ *    counter ── algorithm   store           redis keeps counters and records
  *    dev.ratelimit                          the vocabulary
  * </pre>
  *
@@ -41,7 +41,8 @@ class ArchitectureTests {
 
 	private static final Map<String, List<String>> MAY_USE = Map.of("", List.of(), "algorithm", List.of(""), "counter",
 			List.of("", "algorithm"), "policy", List.of("", "algorithm", "counter"), "limiter",
-			List.of("", "counter", "policy"));
+			List.of("", "counter", "policy"), "store", List.of(""), "redis",
+			List.of("", "algorithm", "counter", "store"));
 
 	private static JavaClasses core;
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
@@ -40,6 +42,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private final Counters counters;
 
+	private final Parts parts;
+
 	private final Fallback fallback;
 
 	private final Degradation degradation;
@@ -59,9 +63,20 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 */
 	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
 			LimiterOptions options, List<DecisionListener> listeners) {
+		this(policies, keys, counters, fallback, options, listeners,
+				(counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : Splitting.CONFIGURED);
+	}
+
+	/**
+	 * Creates a limiter.
+	 * @param splitting in how many parts a counter is kept
+	 */
+	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
+			LimiterOptions options, List<DecisionListener> listeners, Splitting splitting) {
 		this.policies = policies;
 		this.resolver = new CounterResolver(keys, options.ipv6Prefix());
 		this.counters = counters;
+		this.parts = new Parts(counters, splitting, ThreadLocalRandom.current().nextInt());
 		this.fallback = fallback;
 		this.degradation = new Degradation(fallback, keys, this.resolver);
 		this.observers = new Observers(listeners, System::nanoTime);
@@ -98,7 +113,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 * dimension
 	 */
 	public CompletionStage<List<LimitStatus>> peek(Request request) {
-		return this.counters.acquire(counters(request), Permits.NONE).thenApply(Grant::statuses);
+		return this.counters.acquire(this.parts.all(counters(request)), Permits.NONE).thenApply(Grant::statuses);
 	}
 
 	/**
@@ -107,7 +122,24 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 * dimension
 	 */
 	public CompletionStage<Void> reset(Request request) {
-		return this.counters.reset(counters(request));
+		return this.counters.reset(this.parts.all(counters(request)));
+	}
+
+	/**
+	 * The counter that one limit has for the request's caller.
+	 * @throws IllegalArgumentException if there is no such policy or limit, or the
+	 * request lacks a dimension of it
+	 */
+	public Counter counter(Request request, String limit) {
+		Match match = match(request);
+		for (CounterSpec spec : match.specs()) {
+			Counter counter = spec.limit().name().equals(limit) ? this.resolver.resolve(match, spec, request) : null;
+			if (counter != null) {
+				return counter;
+			}
+		}
+		throw new IllegalArgumentException("policy '" + request.policy() + "' has no limit '" + limit
+				+ "', or it counts by dimensions that the request does not have");
 	}
 
 	/**
@@ -154,7 +186,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 	private CompletionStage<Decision> acquire(Match match, Request request, List<Counter> counters) {
 		Permits permits = Permits.between(request.atLeast(), request.cost());
 		Duration timeout = match.policy().settings().timeout();
-		CompletableFuture<Grant> answer = this.counters
+		CompletableFuture<Grant> answer = this.parts
 			.acquire(counters, permits, (timeout != null) ? timeout : this.options.timeout())
 			.toCompletableFuture();
 		if (isThere(answer)) {
@@ -255,11 +287,16 @@ public final class PolicyRateLimiter implements RateLimiter {
 		return CompletableFuture.completedFuture(Decision.without(request, 0, false, Decision.Outcome.DENIED, reason));
 	}
 
-	private List<Counter> counters(Request request) {
-		@Nullable Match match = this.policies.get().match(request);
+	private Match match(Request request) {
+		Match match = this.policies.get().match(request);
 		if (match == null) {
 			throw new IllegalArgumentException("there is no policy '" + request.policy() + "'");
 		}
+		return match;
+	}
+
+	private List<Counter> counters(Request request) {
+		Match match = match(request);
 		List<Counter> counters = this.resolver.resolve(match, request);
 		if (counters == null || counters.isEmpty()) {
 			throw new IllegalArgumentException(

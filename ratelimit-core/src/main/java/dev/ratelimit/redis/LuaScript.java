@@ -29,6 +29,24 @@ final class LuaScript {
 	/** Of {@link RedisPulse}. */
 	static final LuaScript PULSE = new LuaScript(read("pulse"));
 
+	/** Of {@link RedisHotKeys}. */
+	static final LuaScript HOT = new LuaScript(read("hot"));
+
+	/** Of {@link RedisHotKeys}. */
+	static final LuaScript HOT_MARK = new LuaScript(read("hotmark"));
+
+	/** Of {@link RedisPolicyStore}. */
+	static final LuaScript POLICIES_WRITE = new LuaScript(read("policies-write"));
+
+	/** Of {@link RedisPolicyStore}. */
+	static final LuaScript POLICIES_CHANGES = new LuaScript(read("policies-changes"));
+
+	/** Of {@link RedisPolicyStore}. */
+	static final LuaScript POLICIES_AUDIT = new LuaScript(read("policies-audit"));
+
+	/** Of {@link RedisPolicyStore}. */
+	static final LuaScript POLICIES_LEAD = new LuaScript(read("policies-lead"));
+
 	private final byte[] text;
 
 	private final String sha;

@@ -1,0 +1,100 @@
+package dev.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.resource.ClientResources;
+
+import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.RecordKey.Kind;
+import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Replica;
+import dev.ratelimit.store.ReplicaListener;
+import dev.ratelimit.store.Snapshot;
+import dev.ratelimit.testing.RedisServer;
+
+/**
+ * What an instance of an application has of the control plane: a store and its copy.
+ */
+final class PolicyInstance implements ReplicaListener, AutoCloseable {
+
+	private static final ClientResources RESOURCES = ClientSettings.resources(ClientResources.create());
+
+	final List<RecordVersion> changed = new CopyOnWriteArrayList<>();
+
+	final List<Duration> propagated = new CopyOnWriteArrayList<>();
+
+	final PolicyStore store;
+
+	final Replica replica;
+
+	private final RedisClient client;
+
+	private final RedisConnector connector;
+
+	private final RedisSignals signals;
+
+	PolicyInstance(RedisServer server, Snapshot start, UnaryOperator<PolicyStore> view) {
+		this.client = RedisClient.create(RESOURCES, server.uri());
+		this.client.setOptions(ClientSettings.options(ClientOptions.create()));
+		this.connector = RedisConnector.to(this.client, "redis");
+		this.signals = RedisSignals.on(this.connector, "rl");
+		this.connector.start(Duration.ofSeconds(server.alive() ? 10 : 0));
+		this.store = RedisPolicyStore.on(this.connector, this.signals, "rl");
+		this.signals.start();
+		this.replica = new Replica(view.apply(this.store), start, this);
+		this.replica.start();
+	}
+
+	PolicyInstance(RedisServer server) {
+		this(server, Snapshot.NONE, UnaryOperator.identity());
+	}
+
+	static RecordKey override(int number) {
+		return new RecordKey(Kind.OVERRIDE, "orders/tenant/" + number);
+	}
+
+	@Override
+	public void changed(List<RecordVersion> versions) {
+		this.changed.addAll(versions);
+	}
+
+	@Override
+	public void propagated(Duration time) {
+		this.propagated.add(time);
+	}
+
+	RecordVersion write(RecordKey key, String body) {
+		return this.store.write(List.of(new Edit(key, body, null)), "ann", "because")
+			.toCompletableFuture()
+			.orTimeout(5, TimeUnit.SECONDS)
+			.join()
+			.get(0);
+	}
+
+	/** What this instance goes by, {@code null} for nothing. */
+	String body(RecordKey key) {
+		RecordVersion version = this.replica.get(key);
+		return (version != null) ? version.body() : null;
+	}
+
+	boolean has(RecordVersion version) {
+		return version.equals(this.replica.get(version.key()));
+	}
+
+	@Override
+	public void close() {
+		this.replica.close();
+		this.signals.close();
+		this.connector.close();
+		this.client.shutdown(0, 1, TimeUnit.SECONDS);
+	}
+
+}
