@@ -171,15 +171,6 @@ class MarkedSplitIntegrationTests {
 		within(25).until(() -> this.fleet.stream().allMatch((instance) -> instance.parts() == 1));
 	}
 
-	@Test
-	void smallLimitIsLeftInOnePiece() {
-		start(2, "7/s", true);
-		this.fleet.forEach((instance) -> instance.load(THRESHOLD));
-		await().during(Duration.ofSeconds(4))
-			.atMost(Duration.ofSeconds(6))
-			.until(() -> this.fleet.stream().allMatch((instance) -> instance.parts() == 1));
-	}
-
 	private void mark(int split) {
 		Instance instance = this.fleet.get(0);
 		HotMark mark = new HotMark(CounterName.of(instance.counter()), Duration.ofHours(1), "ann", "", split);
