@@ -68,6 +68,19 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullab
 	}
 
 	/**
+	 * Whether every quota has enough for that many parts.
+	 */
+	public boolean fits(int parts) {
+		try {
+			requireSplit(this.name, this.quotas, parts);
+			return true;
+		}
+		catch (IllegalArgumentException ex) {
+			return false;
+		}
+	}
+
+	/**
 	 * The limit as one of its parts has it.
 	 * @param part which one, from 0
 	 * @param parts how many there are

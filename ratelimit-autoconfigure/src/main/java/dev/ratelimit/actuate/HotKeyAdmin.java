@@ -13,14 +13,15 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
 import dev.ratelimit.hot.HotCounter;
-import dev.ratelimit.hot.HotExchange;
-import dev.ratelimit.hot.HotList;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.HotSplits;
 import dev.ratelimit.policy.PolicySet;
 
 /**
@@ -29,9 +30,9 @@ import dev.ratelimit.policy.PolicySet;
  */
 public final class HotKeyAdmin {
 
-	private final HotList list;
+	private final HotCounters list;
 
-	private final HotExchange exchange;
+	private final HotSplits splits;
 
 	private final Supplier<PolicySet> policies;
 
@@ -45,10 +46,10 @@ public final class HotKeyAdmin {
 	 * Creates it.
 	 * @param counters which counter a limit has for a request
 	 */
-	public HotKeyAdmin(HotList list, HotExchange exchange, Supplier<PolicySet> policies,
+	public HotKeyAdmin(HotCounters list, HotSplits splits, Supplier<PolicySet> policies,
 			BiFunction<Request, String, Counter> counters, AdminCheck check, Audit audit, Clock clock) {
 		this.list = list;
-		this.exchange = exchange;
+		this.splits = splits;
 		this.policies = policies;
 		this.counters = counters;
 		this.changes = new AdminChanges(check, audit);
@@ -69,11 +70,13 @@ public final class HotKeyAdmin {
 		String reason = SwitchRequest.reason(body);
 		return this.changes.attempt("hotkey-mark", reason, principal, "", () -> {
 			HotKeyRequest wished = HotKeyRequest.parse(body, this.policies.get());
-			CounterName name = CounterName.of(this.counters.apply(wished.request(), wished.limit()));
-			HotMark mark = new HotMark(name, wished.left(), AdminChanges.actor(principal), reason);
+			Counter counter = counter(wished);
+			requireSplit(counter.spec().limit(), wished.split());
+			CounterName name = CounterName.of(counter);
+			HotMark mark = new HotMark(name, wished.left(), AdminChanges.actor(principal), reason, wished.split());
 			HotCounter before = find(name.key());
 			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, true, mark);
-			return this.exchange.mark(mark).handle((put, failure) -> {
+			return this.splits.mark(mark, counter).handle((put, failure) -> {
 				if (failure != null) {
 					throw unavailable();
 				}
@@ -93,8 +96,9 @@ public final class HotKeyAdmin {
 		return this.changes.attempt("hotkey-unmark", SwitchRequest.reason(selectors), principal, "", () -> {
 			HotCounter before = find(selectors);
 			CounterName name = (before != null) ? before.name() : name(selectors);
+			Counter counter = selectors.containsKey("key") ? this.list.find(name.key()) : counter(selectors);
 			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, false, null);
-			return this.exchange.unmark(name.key()).handle((removed, failure) -> {
+			return this.splits.unmark(name.key(), counter).handle((removed, failure) -> {
 				if (failure != null) {
 					throw unavailable();
 				}
@@ -123,8 +127,37 @@ public final class HotKeyAdmin {
 	}
 
 	private CounterName name(Map<String, Object> selectors) {
-		HotKeyRequest wished = HotKeyRequest.parse(selectors, this.policies.get());
-		return CounterName.of(this.counters.apply(wished.request(), wished.limit()));
+		return CounterName.of(counter(selectors));
+	}
+
+	private Counter counter(Map<String, Object> selectors) {
+		return counter(HotKeyRequest.parse(selectors, this.policies.get()));
+	}
+
+	/** As requests have it, if there are some: their tier may give it other quotas. */
+	private Counter counter(HotKeyRequest wished) {
+		Counter counter = this.counters.apply(wished.request(), wished.limit());
+		Counter known = this.list.find(counter.key());
+		return (known != null) ? known : counter;
+	}
+
+	private static void requireSplit(Limit limit, int split) {
+		if (split > 1 && split <= limit.split()) {
+			throw AdminProblem.invalid("split",
+					"The limit is split in " + limit.split() + " already, not fewer than " + split,
+					"Use more parts, or leave it out.");
+		}
+		long least = limit.quotas()
+			.stream()
+			.mapToLong((quota) -> Math.min(quota.permits(), quota.burst()))
+			.min()
+			.orElseThrow();
+		if (!limit.fits(split)) {
+			throw AdminProblem.invalid("split",
+					"The counter cannot be kept in " + split + " parts, its smallest quota has only " + least
+							+ " permits",
+					"Use " + Math.min(least, Limit.MAX_SPLIT) + " parts at most, better a quarter of that.");
+		}
 	}
 
 	private static AdminProblem unavailable() {
@@ -134,7 +167,11 @@ public final class HotKeyAdmin {
 	private String text(CounterName name, @Nullable HotCounter counter) {
 		HotMark mark = (counter != null) ? counter.mark() : null;
 		return name.policy() + "/" + name.limit() + " " + name.key()
-				+ ((mark != null) ? " marked until " + until(mark) : " not marked");
+				+ ((mark != null) ? " marked until " + until(mark) + split(mark) : " not marked");
+	}
+
+	private static String split(HotMark mark) {
+		return (mark.split() > 1) ? " in " + mark.split() + " parts" : "";
 	}
 
 	private Map<String, Object> describe(HotCounter counter) {
@@ -150,6 +187,9 @@ public final class HotKeyAdmin {
 			described.put("until", until(mark));
 			described.put("actor", mark.actor());
 			described.put("reason", mark.reason());
+			if (mark.split() > 1) {
+				described.put("split", mark.split());
+			}
 		}
 		return described;
 	}

@@ -15,19 +15,21 @@ import dev.ratelimit.policy.PolicySet;
 
 /**
  * Reads {@code {"policy": "orders", "limit": "per-tenant", "tenant": "acme", "for": "1h",
- * "reason": "…"}}: a counter by its policy, its limit and a value for each dimension of
- * that limit. What is not understood is an error, and no value is repeated in it.
+ * "split": 4, "reason": "…"}}: a counter by its policy, its limit and a value for each
+ * dimension of that limit. What is not understood is an error, and no value is repeated
+ * in it.
  *
  * @param request with the values
  * @param limit name of the limit
  * @param left for how long
+ * @param split in how many parts, 1 for as many as the limit says
  */
-record HotKeyRequest(Request request, String limit, Duration left) {
+record HotKeyRequest(Request request, String limit, Duration left, int split) {
 
 	static final String EXAMPLE = "Send something like {\"policy\": \"orders\", \"limit\": \"per-tenant\", "
 			+ "\"tenant\": \"acme\", \"for\": \"1h\", \"reason\": \"…\"}.";
 
-	private static final List<String> FIELDS = List.of("policy", "limit", "for", "reason");
+	private static final List<String> FIELDS = List.of("policy", "limit", "for", "split", "reason");
 
 	static HotKeyRequest parse(@Nullable Map<String, Object> body, PolicySet policies) {
 		if (body == null || body.isEmpty()) {
@@ -42,10 +44,23 @@ record HotKeyRequest(Request request, String limit, Duration left) {
 		for (String field : body.keySet()) {
 			if (!FIELDS.contains(field) && limit.by().stream().noneMatch((by) -> by.name().equals(field))) {
 				throw AdminProblem.invalid(ForcedMode.printable(field), "There is no such field",
-						"Use policy, limit, for, reason and what the limit counts by: " + limit.by() + ".");
+						"Use policy, limit, for, split, reason and what the limit counts by: " + limit.by() + ".");
 			}
 		}
-		return new HotKeyRequest(request, limit.name(), SwitchRequest.duration(body.get("for")));
+		return new HotKeyRequest(request, limit.name(), SwitchRequest.duration(body.get("for")),
+				split(body.get("split")));
+	}
+
+	private static int split(@Nullable Object split) {
+		if (split == null) {
+			return 1;
+		}
+		if (!(split instanceof Integer parts) || parts < 2 || parts > Limit.MAX_SPLIT) {
+			throw AdminProblem.invalid("split",
+					"The counter cannot be kept in '" + ForcedMode.printable(split.toString()) + "' parts",
+					"Send a whole number from 2 to " + Limit.MAX_SPLIT + ", or leave it out.");
+		}
+		return parts;
 	}
 
 	private static Policy policy(@Nullable Object id, PolicySet policies) {

@@ -52,6 +52,13 @@ final class LimiterConnection implements AutoCloseable {
 	}
 
 	/**
+	 * Whether there are several nodes that share the counters.
+	 */
+	boolean isCluster() {
+		return this.factory.isClusterAware();
+	}
+
+	/**
 	 * Where a request goes on whose deadline has passed: the client's threads, which also
 	 * go on with those that were answered.
 	 */

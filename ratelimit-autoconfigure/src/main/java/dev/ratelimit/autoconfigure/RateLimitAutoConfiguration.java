@@ -15,6 +15,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.RateLimiter;
@@ -24,6 +25,7 @@ import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.HotStore;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.HotSplits;
 import dev.ratelimit.hot.LocalHotStore;
 import dev.ratelimit.hot.WatchedCounters;
 import dev.ratelimit.limiter.Fallback;
@@ -31,6 +33,7 @@ import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.limiter.Splitting;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
 import dev.ratelimit.web.ApiKeyVerifier;
@@ -91,6 +94,12 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
+	HotSplits rateLimitHotSplits(HotCounters hot, HotExchange exchange, Counters counters) {
+		return new HotSplits(hot, exchange, counters);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
 	Fleet rateLimitFleet(RateLimitProperties properties) {
 		return PolicyMapper.checked("Set 'ratelimit.fleet.expected' to the number of instances, at least 1.",
 				() -> new Fleet(properties.fleet().orOne()));
@@ -113,9 +122,10 @@ public class RateLimitAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(RateLimiter.class)
 	PolicyRateLimiter rateLimiter(RateLimitProperties properties, Policies policies, CounterKeys keys,
-			Counters counters, Fallback fallback, ObjectProvider<DecisionListener> listeners) {
+			Counters counters, HotCounters hot, Fallback fallback, ObjectProvider<DecisionListener> listeners) {
+		Splitting splitting = (counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : hot::parts;
 		return new PolicyRateLimiter(policies, keys, counters, fallback, options(properties),
-				listeners.orderedStream().toList());
+				listeners.orderedStream().toList(), splitting);
 	}
 
 	@Bean

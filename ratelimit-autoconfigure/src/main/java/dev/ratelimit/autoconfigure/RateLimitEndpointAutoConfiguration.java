@@ -23,7 +23,7 @@ import dev.ratelimit.actuate.SwitchAdmin;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.hot.HotCounters;
-import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.HotSplits;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
@@ -58,9 +58,9 @@ public class RateLimitEndpointAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean
-	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, HotExchange exchange, Policies policies,
+	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, HotSplits splits, Policies policies,
 			ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check, Audit audit) {
-		return new HotKeyAdmin(hot, exchange, policies, (request, limit) -> limiter.getObject().counter(request, limit),
+		return new HotKeyAdmin(hot, splits, policies, (request, limit) -> limiter.getObject().counter(request, limit),
 				check, audit, Clock.systemUTC());
 	}
 

@@ -1,9 +1,15 @@
 package dev.ratelimit.autoconfigure;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 
+import dev.ratelimit.Policy;
+import dev.ratelimit.hot.AutoSplit;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.HotSplits;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.redis.RedisHotKeys;
@@ -26,6 +32,24 @@ public class RateLimitFleetAutoConfiguration {
 	@Bean
 	RedisHotKeys rateLimitHotKeys(LimiterConnection connection, RateLimitProperties properties) {
 		return RedisHotKeys.on(connection.connector(), properties.keyPrefix(), properties.region());
+	}
+
+	/**
+	 * Only where parts are on different nodes.
+	 */
+	@Bean
+	AutoSplit rateLimitAutoSplit(LimiterConnection connection, RateLimitProperties properties, Policies policies,
+			HotCounters hot, HotExchange exchange, HotSplits splits) {
+		AutoSplit split = new AutoSplit(hot, exchange, splits, properties.hot().threshold(),
+				(policy) -> largestCost(policies.get().find(policy)));
+		if (connection.isCluster()) {
+			exchange.listen(split::look);
+		}
+		return split;
+	}
+
+	private static long largestCost(@Nullable Policy policy) {
+		return (policy != null) ? policy.settings().costs().values().stream().reduce(1L, Math::max) : 1;
 	}
 
 	@Bean

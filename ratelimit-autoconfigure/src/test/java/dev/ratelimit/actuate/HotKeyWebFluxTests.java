@@ -60,7 +60,8 @@ class HotKeyWebFluxTests {
 				"ratelimit.policies.orders.limits.per-tenant.by=tenant",
 				"ratelimit.policies.orders.limits.per-tenant.quota=1000000/s",
 				"ratelimit.policies.orders.limits.per-ip.by=ip",
-				"ratelimit.policies.orders.limits.per-ip.quota=1000000/s");
+				"ratelimit.policies.orders.limits.per-ip.quota=1000000/s", "ratelimit.policies.small.limits.all.by=",
+				"ratelimit.policies.small.limits.all.quota=10/s", "ratelimit.policies.small.limits.all.split=2");
 
 	private final AuditLog log = new AuditLog();
 
@@ -120,6 +121,22 @@ class HotKeyWebFluxTests {
 	}
 
 	@Test
+	void splitIsShownAndAudited() {
+		run((context, client) -> {
+			post(client, ADMIN, ACME.replace("{", "{\"split\": 4, ")).expectStatus()
+				.isOk()
+				.expectBody()
+				.jsonPath("$.split")
+				.isEqualTo(4);
+			await().until(() -> !context.getBean(HotCounters.class).top().isEmpty());
+			assertThat(get(client)).contains("\"split\":4");
+			assertThat(this.log.lines()).singleElement()
+				.asString()
+				.containsPattern("marked until \\S+ in 4 parts\" reason=\"launch day\"");
+		});
+	}
+
+	@Test
 	void markIsTakenAwayByTheKeyThatIsShown() {
 		run((context, client) -> {
 			HotCounters hot = context.getBean(HotCounters.class);
@@ -145,13 +162,17 @@ class HotKeyWebFluxTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			value = { "{\"policy\": \"order\"} | policy", "{\"policy\": \"orders\"} | limit",
-					"{\"policy\": \"orders\", \"limit\": \"per-user\"} | limit",
-					"{\"policy\": \"orders\", \"limit\": \"per-tenant\"} | tenant",
-					"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": 7} | tenant",
-					"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": \"acme\", \"user\": \"x\"} | user",
-					"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": \"acme\", \"for\": \"1\"} | for" })
+	@CsvSource(delimiter = '|', value = { "{\"policy\": \"order\"} | policy", "{\"policy\": \"orders\"} | limit",
+			"{\"policy\": \"orders\", \"limit\": \"per-user\"} | limit",
+			"{\"policy\": \"orders\", \"limit\": \"per-tenant\"} | tenant",
+			"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": 7} | tenant",
+			"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": \"acme\", \"user\": \"x\"} | user",
+			"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": \"acme\", \"for\": \"1\"} | for",
+			"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": \"acme\", \"split\": 1} | split",
+			"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": \"acme\", \"split\": 65} | split",
+			"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": \"acme\", \"split\": \"4\"} | split",
+			"{\"policy\": \"small\", \"limit\": \"all\", \"split\": 11} | split",
+			"{\"policy\": \"small\", \"limit\": \"all\", \"split\": 2} | split" })
 	void whatCannotBeMeantIsAProblemWithFieldAndFix(String body, String field) {
 		run((context, client) -> {
 			post(client, ADMIN, body).expectStatus()

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Counter {
 
+	private static final int PART_HASH = 0x9E3779B9;
+
 	private final CounterSpec spec;
 
 	private final @Nullable CounterKeys keys;
@@ -59,7 +61,7 @@ public final class Counter {
 		this.part = part;
 		this.key = key;
 		this.hash = ((31 * policy.hashCode() + spec.limit().name().hashCode()) * 31 + values.hashCode())
-				+ 0x9E3779B9 * part;
+				+ PART_HASH * part;
 	}
 
 	public CounterSpec spec() {
@@ -101,6 +103,22 @@ public final class Counter {
 	public Counter part(int part, int parts) {
 		return new Counter(this.spec.part(part, parts), this.keys, this.policy, this.values, part,
 				(part == 0) ? this.key : null);
+	}
+
+	/**
+	 * The counter that this is a part of, or itself.
+	 */
+	public Counter whole() {
+		CounterSpec whole = this.spec.whole();
+		return (whole == null) ? this
+				: new Counter(whole, this.keys, this.policy, this.values, 0, (this.part == 0) ? this.key : null);
+	}
+
+	/**
+	 * The hash code of the counter that this is a part of, without making it.
+	 */
+	public int wholeHash() {
+		return this.hash - PART_HASH * this.part;
 	}
 
 	/**

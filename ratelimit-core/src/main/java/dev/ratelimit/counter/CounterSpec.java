@@ -4,6 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
@@ -39,8 +41,11 @@ public final class CounterSpec {
 
 	private final @Nullable CounterSpec whole;
 
-	/** Made when somebody first asks, as few limits have any. */
-	private volatile CounterSpec[] parts = {};
+	/**
+	 * By how many there are, made when somebody first asks: few limits have any, but
+	 * counters of one limit may be in different numbers of parts.
+	 */
+	private final Map<Integer, CounterSpec[]> parts = new ConcurrentHashMap<>(0);
 
 	public CounterSpec(Algorithm algorithm, Limit limit) {
 		this(algorithm, limit, Enforcement.STRICT);
@@ -81,19 +86,16 @@ public final class CounterSpec {
 	 * @param parts how many there are
 	 */
 	public CounterSpec part(int part, int parts) {
-		CounterSpec[] known = this.parts;
-		return ((known.length == parts) ? known : divide(parts))[part];
+		CounterSpec[] known = this.parts.get(parts);
+		return ((known != null) ? known : this.parts.computeIfAbsent(parts, this::divide))[part];
 	}
 
-	private synchronized CounterSpec[] divide(int parts) {
-		if (this.parts.length != parts) {
-			CounterSpec[] divided = new CounterSpec[parts];
-			for (int part = 0; part < parts; part++) {
-				divided[part] = new CounterSpec(this.algorithm, this.limit.part(part, parts), this.enforcement, this);
-			}
-			this.parts = divided;
+	private CounterSpec[] divide(int parts) {
+		CounterSpec[] divided = new CounterSpec[parts];
+		for (int part = 0; part < parts; part++) {
+			divided[part] = new CounterSpec(this.algorithm, this.limit.part(part, parts), this.enforcement, this);
 		}
-		return this.parts;
+		return divided;
 	}
 
 	/**

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Where instances tell each other which counters they are asked for most, and where
- * operators' marks are kept. Never throws: what fails completes exceptionally.
+ * Where instances tell each other which counters they are asked for most, and where marks
+ * are kept. Never throws: what fails completes exceptionally.
  */
 public interface HotStore {
 
@@ -25,6 +25,12 @@ public interface HotStore {
 	 * @return {@code false} if there are too many already
 	 */
 	CompletionStage<Boolean> put(HotMark mark);
+
+	/**
+	 * Keeps a mark if its counter has none, so that only one instance acts on it.
+	 * @return {@code false} if it has one, or if there are too many
+	 */
+	CompletionStage<Boolean> claim(HotMark mark);
 
 	/**
 	 * Takes a mark away, if there is one.

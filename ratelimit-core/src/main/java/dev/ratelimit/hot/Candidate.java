@@ -1,6 +1,9 @@
 package dev.ratelimit.hot;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterName;
 
 /**
  * A counter that is worth an eye: how often it was asked for in each of the last
@@ -15,6 +18,8 @@ final class Candidate {
 	private static final int CALM_INTERVALS = 4;
 
 	private final Counter counter;
+
+	private @Nullable CounterName name;
 
 	private final long[] rates = new long[MEMORY];
 
@@ -40,6 +45,18 @@ final class Candidate {
 
 	Counter counter() {
 		return this.counter;
+	}
+
+	/**
+	 * What it goes by in the fleet: rates of parts are those of the whole counter.
+	 */
+	CounterName name() {
+		CounterName name = this.name;
+		if (name == null) {
+			name = CounterName.of(this.counter.whole());
+			this.name = name;
+		}
+		return name;
 	}
 
 	boolean isHot() {

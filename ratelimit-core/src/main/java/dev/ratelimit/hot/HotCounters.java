@@ -81,6 +81,8 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 
 	private volatile Wanted wanted = Wanted.NONE;
 
+	private volatile MarkedSplits splits = MarkedSplits.NONE;
+
 	private volatile List<HotCounter> top = List.of();
 
 	/**
@@ -127,6 +129,26 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 	}
 
 	/**
+	 * In how many parts a counter is kept now: as a mark says, or as its limit does.
+	 */
+	public int parts(Counter counter) {
+		return this.splits.parts(counter);
+	}
+
+	/**
+	 * The whole counter with that key, {@code null} if this instance is not asked for it
+	 * often enough to know it.
+	 */
+	public @Nullable Counter find(String key) {
+		for (Candidate candidate : this.known.values()) {
+			if (candidate.name().key().equals(key)) {
+				return candidate.counter().whole();
+			}
+		}
+		return null;
+	}
+
+	/**
 	 * How many are hot.
 	 */
 	public int size() {
@@ -149,7 +171,7 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 			.sorted(Comparator.comparingLong(Candidate::perSecond).reversed())
 			.limit(most)
 			.filter((candidate) -> candidate.perSecond() > 0)
-			.map((candidate) -> new HotKey(CounterName.of(candidate.counter()), candidate.perSecond()))
+			.map((candidate) -> new HotKey(candidate.name(), candidate.perSecond()))
 			.toList();
 	}
 
@@ -172,7 +194,7 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 		}
 		Set<String> hot = new HashSet<>();
 		for (Candidate candidate : this.known.values()) {
-			String key = candidate.counter().key();
+			String key = candidate.name().key();
 			long rate = rates.getOrDefault(key, 0L);
 			boolean isMarked = marked.contains(key);
 			candidate.told(isMarked || rate >= this.threshold, isMarked || 2 * rate >= this.threshold);
@@ -180,6 +202,7 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 				hot.add(key);
 			}
 		}
+		this.splits = MarkedSplits.of(view.marks());
 		this.wanted = new Wanted(wanted);
 		this.top = list(view, hot);
 	}

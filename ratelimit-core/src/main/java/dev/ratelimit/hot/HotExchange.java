@@ -54,6 +54,9 @@ public final class HotExchange implements AutoCloseable {
 
 	private volatile boolean ended;
 
+	private volatile Runnable listener = () -> {
+	};
+
 	private @Nullable Thread thread;
 
 	/**
@@ -107,6 +110,21 @@ public final class HotExchange implements AutoCloseable {
 	}
 
 	/**
+	 * Marks a counter unless it is marked.
+	 * @return {@code false} if it is, or if too many are
+	 */
+	CompletionStage<Boolean> claim(HotMark mark) {
+		return this.store.claim(mark);
+	}
+
+	/**
+	 * Who is to look whenever there is something new.
+	 */
+	public void listen(Runnable listener) {
+		this.listener = listener;
+	}
+
+	/**
 	 * Takes a mark away.
 	 * @param key of the counter
 	 */
@@ -124,6 +142,7 @@ public final class HotExchange implements AutoCloseable {
 				this.seenAt = this.nanos.getAsLong();
 				this.counters.told(this.view);
 				this.failing = false;
+				this.listener.run();
 			}
 			catch (ExecutionException | TimeoutException | RuntimeException ex) {
 				failed(ex);

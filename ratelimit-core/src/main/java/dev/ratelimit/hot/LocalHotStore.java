@@ -47,6 +47,13 @@ public final class LocalHotStore implements HotStore {
 	}
 
 	@Override
+	public synchronized CompletionStage<Boolean> claim(HotMark mark) {
+		Kept kept = this.marks.get(mark.name().key());
+		return (kept != null && this.nanos.getAsLong() - kept.until() < 0) ? CompletableFuture.completedStage(false)
+				: put(mark);
+	}
+
+	@Override
 	public CompletionStage<Void> remove(String key) {
 		this.marks.remove(key);
 		return CompletableFuture.completedStage(null);

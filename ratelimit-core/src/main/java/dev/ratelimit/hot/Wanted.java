@@ -26,8 +26,8 @@ final class Wanted {
 	}
 
 	boolean contains(Counter counter) {
-		return this.hashes.length > 0 && Arrays.binarySearch(this.hashes, counter.hashCode()) >= 0
-				&& this.keys.contains(counter.key());
+		return this.hashes.length > 0 && Arrays.binarySearch(this.hashes, counter.wholeHash()) >= 0
+				&& this.keys.contains(counter.whole().key());
 	}
 
 }

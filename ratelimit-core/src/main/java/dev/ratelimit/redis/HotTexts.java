@@ -9,6 +9,7 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
@@ -28,7 +29,8 @@ final class HotTexts {
 	}
 
 	static String encode(HotMark mark) {
-		return "counter " + encode(mark.name()) + "\nactor " + mark.actor() + "\nreason " + mark.reason();
+		return "counter " + encode(mark.name()) + "\nactor " + mark.actor() + "\nreason " + mark.reason()
+				+ ((mark.split() > 1) ? "\nsplit " + mark.split() : "");
 	}
 
 	/**
@@ -59,10 +61,21 @@ final class HotTexts {
 			CounterName name = name(parts.getOrDefault("counter", ""));
 			if (name != null) {
 				marks.add(new HotMark(name, Duration.ofMillis((Long) reply.get(i)),
-						parts.getOrDefault("actor", "unknown"), parts.getOrDefault("reason", "")));
+						parts.getOrDefault("actor", "unknown"), parts.getOrDefault("reason", ""),
+						split(parts.get("split"))));
 			}
 		}
 		return marks;
+	}
+
+	private static int split(@Nullable String text) {
+		try {
+			int split = (text != null) ? Integer.parseInt(text) : 1;
+			return (split >= 1 && split <= Limit.MAX_SPLIT) ? split : 1;
+		}
+		catch (NumberFormatException ex) {
+			return 1;
+		}
 	}
 
 	private static @Nullable CounterName name(String text) {

@@ -76,8 +76,17 @@ public final class RedisHotKeys implements HotStore {
 
 	@Override
 	public CompletionStage<Boolean> put(HotMark mark) {
+		return write(mark, true);
+	}
+
+	@Override
+	public CompletionStage<Boolean> claim(HotMark mark) {
+		return write(mark, false);
+	}
+
+	private CompletionStage<Boolean> write(HotMark mark, boolean replace) {
 		byte[][] arguments = { bytes(mark.name().key()), bytes(Long.toString(Math.max(1, mark.left().toMillis()))),
-				bytes(HotTexts.encode(mark)), bytes(Integer.toString(MAX_MARKS)) };
+				bytes(HotTexts.encode(mark)), bytes(Integer.toString(MAX_MARKS)), bytes(replace ? "1" : "0") };
 		return written(send((commands) -> LuaScript.HOT_MARK.call(commands, new byte[][] { this.marks }, arguments)))
 			.thenApply((reply) -> (Long) reply.get(0) == 1);
 	}

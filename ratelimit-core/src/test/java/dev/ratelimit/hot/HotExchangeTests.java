@@ -101,6 +101,11 @@ class HotExchangeTests {
 		}
 
 		@Override
+		public CompletionStage<Boolean> claim(HotMark mark) {
+			return CompletableFuture.completedStage(true);
+		}
+
+		@Override
 		public CompletionStage<Void> remove(String key) {
 			return CompletableFuture.completedStage(null);
 		}

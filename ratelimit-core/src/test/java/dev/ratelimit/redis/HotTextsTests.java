@@ -24,7 +24,7 @@ class HotTextsTests {
 
 	@Test
 	void markIsReadAsItWasWritten() {
-		HotMark mark = new HotMark(NAME, Duration.ofSeconds(90), "ann", "launch day, part 2");
+		HotMark mark = new HotMark(NAME, Duration.ofSeconds(90), "ann", "launch day, part 2", 8);
 		assertThat(HotTexts.decodeMarks(List.of(90_000L, bytes(NAME.key()), bytes(HotTexts.encode(mark)))))
 			.containsExactly(mark);
 	}
@@ -32,8 +32,8 @@ class HotTextsTests {
 	@Test
 	void partOfAMarkThatALaterVersionWritesIsLeftOut() {
 		HotMark mark = new HotMark(NAME, Duration.ofSeconds(90), "ann", "");
-		assertThat(HotTexts
-			.decodeMarks(List.of(90_000L, bytes(NAME.key()), bytes(HotTexts.encode(mark) + "\nsplit 8\nwhatever"))))
+		assertThat(HotTexts.decodeMarks(
+				List.of(90_000L, bytes(NAME.key()), bytes(HotTexts.encode(mark) + "\nlater 8\nwhatever\nsplit many"))))
 			.containsExactly(mark);
 	}
 

@@ -34,7 +34,7 @@ import dev.ratelimit.testing.RedisServer;
 		mixinStandardHelpOptions = true)
 public final class GatewayCommand implements Callable<Integer> {
 
-	@Option(names = "--quick", description = "Shorter: ends within 5 minutes.")
+	@Option(names = "--quick", description = "Shorter: ends within 6 minutes.")
 	private boolean quick;
 
 	@Option(names = "--only", split = ",", paramLabel = "VARIANT",
@@ -50,7 +50,7 @@ public final class GatewayCommand implements Callable<Integer> {
 	private int connections;
 
 	@Option(names = "--warm-up", paramLabel = "DURATION",
-			description = "Time for the compiler of each gateway (default: PT20S, quick PT10S).")
+			description = "Time for the compiler of each gateway (default: PT60S, quick PT45S).")
 	private @Nullable Duration warmUp;
 
 	@Option(names = "--measure", paramLabel = "DURATION",
@@ -74,12 +74,20 @@ public final class GatewayCommand implements Callable<Integer> {
 		List<GatewayMeasurement> measured = new ArrayList<>();
 		List<GatewayVariant> variants = variants();
 		DisposableServer upstream = upstream();
-		try (RedisServer redis = RedisServer.start(); ServerProbe probe = new ServerProbe(redis.uri())) {
+		try (RedisServer redis = RedisServer.start();
+				ServerProbe probe = new ServerProbe(redis.uri());
+				Gateways gateways = new Gateways()) {
+			for (GatewayVariant variant : variants) {
+				System.err.printf("warming up %s for %d s%n", variant, warmUp().toSeconds());
+				gateways
+					.start(variant, variant.arguments(redis.uri(), upstream.port(), this.deadline), this.connections)
+					.run(warmUp());
+			}
 			for (int round = 1; round <= this.rounds; round++) {
-				for (GatewayVariant variant : variants) {
+				for (WarmGateway gateway : gateways.all()) {
 					System.err.printf("[%d/%d] round %d of %d: %s%n", measured.size() + 1,
-							this.rounds * variants.size(), round, this.rounds, variant);
-					GatewayMeasurement each = measure(variant, redis.uri(), upstream.port(), probe);
+							this.rounds * variants.size(), round, this.rounds, gateway.variant());
+					GatewayMeasurement each = gateway.measure(measure(), probe);
 					System.err.printf("        %,.0f requests/s, p99 %,.0f µs%n", each.throughput(), each.p99Micros());
 					measured.add(each);
 				}
@@ -96,19 +104,12 @@ public final class GatewayCommand implements Callable<Integer> {
 		return report.results().stream().allMatch(GatewayMeasurement::sound) ? 0 : 1;
 	}
 
-	private GatewayMeasurement measure(GatewayVariant variant, RedisURI redis, int upstream, ServerProbe probe)
-			throws IOException {
-		probe.flush();
-		Workload workload = new Workload(Keys.HUNDRED, this.connections);
-		try (GatewayProcess gateway = new GatewayProcess(variant.arguments(redis, upstream, this.deadline));
-				HttpCalls calls = new HttpCalls(gateway.port(), workload)) {
-			ClosedLoop loop = new ClosedLoop(calls, workload);
-			loop.run((this.warmUp != null) ? this.warmUp : Duration.ofSeconds(this.quick ? 10 : 20));
-			Duration before = gateway.cpu();
-			double redisBefore = probe.cpuSeconds();
-			Tally tally = loop.run((this.measure != null) ? this.measure : Duration.ofSeconds(this.quick ? 5 : 10));
-			return GatewayMeasurement.of(variant, tally, gateway.cpu().minus(before), probe.cpuSeconds() - redisBefore);
-		}
+	private Duration warmUp() {
+		return (this.warmUp != null) ? this.warmUp : Duration.ofSeconds(this.quick ? 45 : 60);
+	}
+
+	private Duration measure() {
+		return (this.measure != null) ? this.measure : Duration.ofSeconds(this.quick ? 5 : 10);
 	}
 
 	private static DisposableServer upstream() {
@@ -122,6 +123,28 @@ public final class GatewayCommand implements Callable<Integer> {
 	private List<GatewayVariant> variants() {
 		return this.only.isEmpty() ? Arrays.asList(GatewayVariant.values())
 				: this.only.stream().map(GatewayVariant::parse).toList();
+	}
+
+	/** Those that are up, until the end. */
+	private static final class Gateways implements AutoCloseable {
+
+		private final List<WarmGateway> gateways = new ArrayList<>();
+
+		WarmGateway start(GatewayVariant variant, List<String> arguments, int connections) throws IOException {
+			WarmGateway gateway = new WarmGateway(variant, arguments, connections);
+			this.gateways.add(gateway);
+			return gateway;
+		}
+
+		List<WarmGateway> all() {
+			return this.gateways;
+		}
+
+		@Override
+		public void close() {
+			this.gateways.forEach(WarmGateway::close);
+		}
+
 	}
 
 }

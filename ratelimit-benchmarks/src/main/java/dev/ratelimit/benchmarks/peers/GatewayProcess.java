@@ -22,8 +22,8 @@ final class GatewayProcess implements AutoCloseable {
 	 */
 	GatewayProcess(List<String> arguments) throws IOException {
 		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms1g", "-Xmx1g", "-cp",
-						System.getProperty("java.class.path"), GatewayApplication.class.getName()));
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms400m", "-Xmx400m",
+						"-cp", System.getProperty("java.class.path"), GatewayApplication.class.getName()));
 		command.addAll(arguments);
 		this.process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
 		BufferedReader out = this.process.inputReader();
