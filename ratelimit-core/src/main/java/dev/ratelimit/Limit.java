@@ -14,11 +14,16 @@ import org.jspecify.annotations.Nullable;
  * fleet
  * @param quotas at least one, each with a window of its own length
  * @param enforcement where its permits are taken, {@code null} for where the policy says
+ * @param split how many parts a counter has, each with its share of the quotas, so that
+ * they can be kept by different nodes
  */
-public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullable Enforcement enforcement) {
+public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullable Enforcement enforcement, int split) {
 
 	/** More quotas than this make one check too expensive for a shared Redis. */
 	public static final int MAX_QUOTAS = 8;
+
+	/** With more parts a request could not try all of them in time. */
+	public static final int MAX_SPLIT = 64;
 
 	private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
 
@@ -33,6 +38,11 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullab
 			throw new IllegalArgumentException("limit '" + name + "': names a dimension twice in " + by);
 		}
 		requireQuotas(name, quotas);
+		requireSplit(name, quotas, split);
+	}
+
+	public Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullable Enforcement enforcement) {
+		this(name, by, quotas, enforcement, 1);
 	}
 
 	public Limit(String name, List<Dimension> by, List<Quota> quotas) {
@@ -47,7 +57,24 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullab
 	 * The same limit with other quotas, as a tier or an override gives it.
 	 */
 	public Limit withQuotas(List<Quota> quotas) {
-		return new Limit(this.name, this.by, quotas, this.enforcement);
+		return new Limit(this.name, this.by, quotas, this.enforcement, this.split);
+	}
+
+	/**
+	 * The same limit with its counters in that many parts.
+	 */
+	public Limit withSplit(int split) {
+		return new Limit(this.name, this.by, this.quotas, this.enforcement, split);
+	}
+
+	/**
+	 * The limit as one of its parts has it.
+	 * @param part which one, from 0
+	 * @param parts how many there are
+	 */
+	public Limit part(int part, int parts) {
+		return new Limit(this.name, this.by, this.quotas.stream().map((quota) -> quota.part(part, parts)).toList(),
+				this.enforcement);
 	}
 
 	/**
@@ -58,10 +85,14 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullab
 	}
 
 	/**
-	 * The largest cost that can ever be admitted.
+	 * The largest cost that can ever be admitted: a request takes all its permits from
+	 * one part.
 	 */
 	public long largestCost() {
-		return this.quotas.stream().mapToLong(Quota::burst).min().orElseThrow();
+		return this.quotas.stream()
+			.mapToLong((quota) -> quota.part(this.split - 1, this.split).burst())
+			.min()
+			.orElseThrow();
 	}
 
 	private static void requireQuotas(String name, List<Quota> quotas) {
@@ -72,6 +103,23 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullab
 		if (quotas.stream().map(Quota::window).distinct().count() != quotas.size()) {
 			throw new IllegalArgumentException(
 					"limit '" + name + "': two quotas have the same window, keep the smaller of them in " + quotas);
+		}
+	}
+
+	private static void requireSplit(String name, List<Quota> quotas, int split) {
+		if (split < 1 || split > MAX_SPLIT) {
+			throw new IllegalArgumentException(
+					"limit '" + name + "': split must be 1 to " + MAX_SPLIT + " but was " + split);
+		}
+		for (Quota quota : quotas) {
+			long least = Math.min(quota.permits(), quota.burst());
+			if (least < split) {
+				throw new IllegalArgumentException("limit '" + name + "': split was " + split + ", but quota '" + quota
+						+ "' has only " + least + " permits for its parts; lower the split or raise the quota");
+			}
+			for (int part = 0; split > 1 && part < split; part++) {
+				quota.part(part, split);
+			}
 		}
 	}
 

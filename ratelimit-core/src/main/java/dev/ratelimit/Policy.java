@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -47,9 +48,10 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 			}
 			limit.quotas().forEach((quota) -> requireFits(id, algorithm, limit.name(), quota));
 		}
+		List<Limit> known = limits;
 		settings.tiers()
-			.forEach((name, tier) -> requireFits(id, algorithm, names, "tier '" + name + "'", tier.limits()));
-		settings.overrides().forEach((override) -> requireFits(id, algorithm, names, "an override", override.limits()));
+			.forEach((name, tier) -> requireFits(id, algorithm, known, "tier '" + name + "'", tier.limits()));
+		settings.overrides().forEach((override) -> requireFits(id, algorithm, known, "an override", override.limits()));
 	}
 
 	public static Policy of(String id, Algorithm algorithm, Limit... limits) {
@@ -78,14 +80,16 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 			.reduce(limit.largestCost(), Math::max);
 	}
 
-	private static void requireFits(String id, Algorithm algorithm, Set<String> names, String where,
+	private static void requireFits(String id, Algorithm algorithm, List<Limit> known, String where,
 			Map<String, List<Quota>> limits) {
 		limits.forEach((name, quotas) -> {
-			if (!names.contains(name)) {
-				throw new IllegalArgumentException("policy '" + id + "': " + where + " changes limit '" + name
-						+ "', which the policy does not have, use one of: " + String.join(", ", names));
-			}
-			new Limit(name, List.of(), quotas);
+			Limit limit = known.stream()
+				.filter((candidate) -> candidate.name().equals(name))
+				.findFirst()
+				.orElseThrow(() -> new IllegalArgumentException("policy '" + id + "': " + where + " changes limit '"
+						+ name + "', which the policy does not have, use one of: "
+						+ known.stream().map(Limit::name).collect(Collectors.joining(", "))));
+			limit.withQuotas(quotas);
 			quotas.forEach((quota) -> requireFits(id, algorithm, name, quota));
 		});
 	}

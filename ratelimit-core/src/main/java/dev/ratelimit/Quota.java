@@ -78,6 +78,20 @@ public record Quota(long permits, Duration window, long burst) {
 		return new Quota(permits, this.window, Math.min(refillable, scaled(this.burst, factor)));
 	}
 
+	/**
+	 * What one of several parts has of this quota. The shares of all parts add up to
+	 * exactly the quota; those of the last part are the largest.
+	 * @param part which one, from 0
+	 * @param parts how many there are, at most as many as permits and burst
+	 */
+	public Quota part(int part, int parts) {
+		return new Quota(share(this.permits, part, parts), this.window, share(this.burst, part, parts));
+	}
+
+	private static long share(long permits, int part, int parts) {
+		return permits * (part + 1) / parts - permits * part / parts;
+	}
+
 	private static long scaled(long permits, double factor) {
 		return Math.max(1, Math.min(MAX_PERMITS, Math.round(permits * factor)));
 	}

@@ -62,6 +62,39 @@ class LimitTests {
 		assertThat(Limit.of("x", List.of(), "100/s burst 200", "150/m", "100000/h").largestCost()).isEqualTo(150);
 	}
 
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 0, 65 })
+	void splitIsOneToSixtyFour(int split) {
+		Limit limit = Limit.of("x", List.of(), "100/s");
+		assertThat(limit.split()).isOne();
+		assertThat(limit.withSplit(64).split()).isEqualTo(64);
+		assertThatIllegalArgumentException().isThrownBy(() -> limit.withSplit(split))
+			.withMessage("limit 'x': split must be 1 to 64 but was " + split);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "3/s", "3/s burst 9", "9/s burst 3" })
+	void everyPartNeedsAPermitOfEveryQuota(String quota) {
+		Limit limit = Limit.of("x", List.of(), "100/m", quota);
+		assertThat(limit.withSplit(3).split()).isEqualTo(3);
+		assertThatIllegalArgumentException().isThrownBy(() -> limit.withSplit(4))
+			.withMessage("limit 'x': split was 4, but quota '" + quota
+					+ "' has only 3 permits for its parts; lower the split or raise the quota");
+	}
+
+	@Test
+	void partThatCouldNotBeRefilledIsRefused() {
+		Limit limit = Limit.of("x", List.of(), "3/31d burst 1700");
+		assertThatIllegalArgumentException().isThrownBy(() -> limit.withSplit(2))
+			.withMessageContaining("more than 50 years");
+	}
+
+	@Test
+	void largestCostOfASplitLimitIsWhatTheLargestPartHas() {
+		assertThat(Limit.of("x", List.of(), "100/s burst 201", "150/m").withSplit(4).largestCost()).isEqualTo(38);
+		assertThat(Limit.of("x", List.of(), "100/s burst 120", "150/m").withSplit(4).largestCost()).isEqualTo(30);
+	}
+
 	@Test
 	void scopeIsTheLastDimensionOrGlobal() {
 		assertThat(Limit.of("x", List.of(), "1/s").scope()).isEqualTo("global");

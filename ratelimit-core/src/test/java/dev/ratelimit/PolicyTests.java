@@ -114,6 +114,16 @@ class PolicyTests {
 	}
 
 	@Test
+	void quotasOfATierAreHeldToTheSplitOfTheLimit() {
+		PolicyBuilder small = Policy.builder("orders")
+			.limit(limit("x", "8/s").withSplit(8))
+			.tier("free", new Tier(Map.of("x", List.of(Quota.parse("5/s"))), null));
+		assertThatIllegalArgumentException().isThrownBy(small::build)
+			.withMessage("limit 'x': split was 8, but quota '5/s' has only 5 permits for its parts; "
+					+ "lower the split or raise the quota");
+	}
+
+	@Test
 	void largestCostIsWhatTheBestPlanAllowsUnderTheNarrowestLimit() {
 		PolicyBuilder builder = Policy.builder("orders").limit(limit("x", "10/s", "50/m")).limit(limit("y", "40/s"));
 		assertThat(builder.build().largestCost()).isEqualTo(10);

@@ -1,10 +1,13 @@
 package dev.ratelimit;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
 
 import net.jqwik.api.EdgeCasesMode;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,6 +22,19 @@ class QuotaProperties {
 		long refillable = Math.max(1, Math.min(burst, 1_576_000_000 * permits / seconds));
 		Quota quota = new Quota(permits, Duration.ofSeconds(seconds), refillable);
 		assertThat(Quota.parse(quota.toString())).isEqualTo(quota);
+	}
+
+	@Property(tries = 2_000)
+	void sharesOfPartsAddUpToTheQuotaAndTheLastIsTheLargest(
+			@ForAll @LongRange(min = 64, max = Quota.MAX_PERMITS) long permits,
+			@ForAll @LongRange(min = 64, max = Quota.MAX_PERMITS) long burst,
+			@ForAll @IntRange(min = 1, max = 64) int parts) {
+		Quota quota = new Quota(permits, Duration.ofSeconds(1), burst);
+		List<Quota> shares = IntStream.range(0, parts).mapToObj((part) -> quota.part(part, parts)).toList();
+		assertThat(shares.stream().mapToLong(Quota::permits).sum()).isEqualTo(permits);
+		assertThat(shares.stream().mapToLong(Quota::burst).sum()).isEqualTo(burst);
+		assertThat(shares)
+			.allSatisfy((share) -> assertThat(share.burst()).isBetween(burst / parts, shares.get(parts - 1).burst()));
 	}
 
 	@Property(tries = 2_000)

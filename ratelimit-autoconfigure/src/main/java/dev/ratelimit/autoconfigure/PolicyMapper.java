@@ -87,9 +87,14 @@ final class PolicyMapper {
 						"Policy '" + policy.id() + "' charges " + cost + " for '" + pattern
 								+ "', but no caller ever has more than " + largest + " permits at once.",
 						"Set '" + at + ".costs[" + pattern + "]' to 0 to " + largest
-								+ ", or raise the burst of the limits.");
+								+ ", or raise the burst of the limits" + orSplit(policy) + ".");
 			}
 		});
+	}
+
+	private static String orSplit(Policy policy) {
+		return policy.limits().stream().anyMatch((limit) -> limit.split() > 1)
+				? ", or lower their split, as all permits come from one part" : "";
 	}
 
 	private Limit map(String at, String policy, String name, PolicyProperties.Limit limit) {
@@ -103,8 +108,10 @@ final class PolicyMapper {
 		List<Dimension> dimensions = by.stream()
 			.map((dimension) -> dimension(at + ".by", "Policy '" + policy + "' counts by", dimension))
 			.toList();
-		return checked("Set '" + at + "' to something that can be meant.",
+		Limit mapped = checked("Set '" + at + "' to something that can be meant.",
 				() -> new Limit(name, dimensions, quotas(at + ".quota", limit.quota()), limit.enforcement()));
+		return checked("Set '" + at + ".split' to 1 to " + Limit.MAX_SPLIT + ", and to no more than any quota in '" + at
+				+ ".quota' has permits and burst.", () -> mapped.withSplit(limit.split()));
 	}
 
 	private PolicyOverride map(String at, PolicyProperties.Override override) {

@@ -60,7 +60,8 @@ public record PolicyProperties(@DefaultValue("") String description, @DefaultVal
 	 * the fleet.
 	 * @param quota Quotas that hold at once, for example 100/s burst 200.
 	 * @param enforcement Where permits are taken; overrides the policy's.
-	 * @param split Number of sub-counters that a hot counter is split into.
+	 * @param split Number of parts that each counter is kept in, on different slots of a
+	 * cluster, each with its share of the quotas.
 	 */
 	public record Limit(@Nullable List<String> by, @DefaultValue List<String> quota, @Nullable Enforcement enforcement,
 			@DefaultValue("1") int split) {

@@ -57,9 +57,6 @@ final class PolicyWarnings {
 		}
 		properties.policies().forEach((id, policy) -> {
 			String at = "ratelimit.policies." + id;
-			if (policy.limits().values().stream().anyMatch((limit) -> limit.split() != 1)) {
-				unused.add(at + ".limits.*.split");
-			}
 			addIfSet(unused, at + ".rollout", policy.rollout());
 			addIfSet(unused, at + ".cost", policy.cost());
 			addIfSet(unused, at + ".idempotency", policy.idempotency());

@@ -77,6 +77,31 @@ class InvalidPolicyTests {
 		assertThat(analysis.getAction()).contains("ratelimit.policies.orders.costs");
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "0,must be 1 to 64 but was 0", "65,must be 1 to 64 but was 65",
+			"8,'split was 8, but quota ''5/s'' has only 5 permits for its parts'" })
+	void splitThatIsNone(String split, String problem) {
+		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=5/s",
+				AT + "limits.all.split=" + split);
+		assertThat(analysis.getDescription()).contains("imit 'all'").contains(problem);
+		assertThat(analysis.getAction()).contains("'ratelimit.policies.orders.limits.all.split'").contains("1 to 64");
+	}
+
+	@Test
+	void splitThatATierHasTooFewPermitsFor() {
+		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=100/s",
+				AT + "limits.all.split=8", AT + "tiers.free.limits.all=5/s");
+		assertThat(analysis.getDescription()).contains("imit 'all'").contains("split was 8").contains("'5/s'");
+	}
+
+	@Test
+	void costThatFitsIntoNoPart() {
+		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=100/s",
+				AT + "limits.all.split=8", AT + "costs[/export/**]=14");
+		assertThat(analysis.getDescription()).contains("/export/**").contains("14").contains("more than 13");
+		assertThat(analysis.getAction()).contains("lower their split");
+	}
+
 	@Test
 	void costThatFitsUnderSomeTierIsMeant() {
 		this.context

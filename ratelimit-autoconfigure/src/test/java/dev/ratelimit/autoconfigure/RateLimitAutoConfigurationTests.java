@@ -17,6 +17,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
+import dev.ratelimit.Limit;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counters;
@@ -109,6 +110,19 @@ class RateLimitAutoConfigurationTests {
 			.run((context) -> assertThat(output).contains("ratelimit.policies.orders.penalty")
 				.doesNotContain("ratelimit.policies.orders.enforcement")
 				.doesNotContain("ratelimit.switch.mode"));
+	}
+
+	@Test
+	void splitOfALimitIsReadAndIsNotNamedAsWithoutEffect(CapturedOutput output) {
+		this.context
+			.withPropertyValues("ratelimit.policies.split.limits.per-tenant.by=tenant",
+					"ratelimit.policies.split.limits.per-tenant.quota=1000/s",
+					"ratelimit.policies.split.limits.per-tenant.split=8")
+			.run((context) -> {
+				assertThat(context.getBean(Policies.class).get().find("split").limits()).extracting(Limit::split)
+					.containsExactly(8);
+				assertThat(output).doesNotContain("have no effect");
+			});
 	}
 
 	@Test

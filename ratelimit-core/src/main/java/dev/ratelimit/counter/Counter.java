@@ -11,6 +11,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Two are equal if they are of the same limit and values. Its key, a digest of these, is
  * made when somebody first asks for it: what is decided in-process never does.
+ *
+ * <p>
+ * A counter may be kept in parts, each of which is a counter by itself with its share of
+ * the quotas. The first part is kept where the whole counter would be.
  */
 public final class Counter {
 
@@ -21,6 +25,8 @@ public final class Counter {
 	private final String policy;
 
 	private final List<String> values;
+
+	private final int part;
 
 	private final int hash;
 
@@ -34,24 +40,26 @@ public final class Counter {
 	 * @param values a value for each dimension of its limit
 	 */
 	public Counter(CounterSpec spec, CounterKeys keys, String policy, List<String> values) {
-		this(spec, keys, policy, values, null);
+		this(spec, keys, policy, values, 0, null);
 	}
 
 	/**
 	 * Creates a counter that has a name already.
 	 */
 	public Counter(CounterSpec spec, String key) {
-		this(spec, null, key, List.of(), key);
+		this(spec, null, key, List.of(), 0, key);
 	}
 
-	private Counter(CounterSpec spec, @Nullable CounterKeys keys, String policy, List<String> values,
+	private Counter(CounterSpec spec, @Nullable CounterKeys keys, String policy, List<String> values, int part,
 			@Nullable String key) {
 		this.spec = spec;
 		this.keys = keys;
 		this.policy = policy;
 		this.values = values;
+		this.part = part;
 		this.key = key;
-		this.hash = (31 * policy.hashCode() + spec.limit().name().hashCode()) * 31 + values.hashCode();
+		this.hash = ((31 * policy.hashCode() + spec.limit().name().hashCode()) * 31 + values.hashCode())
+				+ 0x9E3779B9 * part;
 	}
 
 	public CounterSpec spec() {
@@ -65,7 +73,7 @@ public final class Counter {
 		String key = this.key;
 		if (key == null) {
 			key = Objects.requireNonNull(this.keys)
-				.key(this.policy, this.spec.algorithm(), this.spec.limit(), this.values);
+				.key(this.policy, this.spec.algorithm(), this.spec.limit(), this.values, this.part);
 			this.key = key;
 		}
 		return key;
@@ -75,13 +83,31 @@ public final class Counter {
 	 * The same counter, counting in another way.
 	 */
 	public Counter with(CounterSpec spec) {
-		return new Counter(spec, this.keys, this.policy, this.values, this.key);
+		return new Counter(spec, this.keys, this.policy, this.values, this.part, this.key);
+	}
+
+	/**
+	 * One part of this counter, which is a whole one.
+	 * @param part which one, from 0
+	 * @param parts how many there are
+	 */
+	public Counter part(int part, int parts) {
+		return new Counter(this.spec.part(part, parts), this.keys, this.policy, this.values, part,
+				(part == 0) ? this.key : null);
+	}
+
+	/**
+	 * Whether both are parts of one counter.
+	 */
+	boolean isPartOfTheSameAs(Counter other) {
+		return this.spec.whole() != null && this.spec.whole() == other.spec.whole() && this.policy.equals(other.policy)
+				&& this.values.equals(other.values);
 	}
 
 	@Override
 	public boolean equals(@Nullable Object other) {
 		return this == other || (other instanceof Counter counter && this.hash == counter.hash
-				&& this.policy.equals(counter.policy) && this.values.equals(counter.values)
+				&& this.part == counter.part && this.policy.equals(counter.policy) && this.values.equals(counter.values)
 				&& this.spec.limit().name().equals(counter.spec.limit().name())
 				&& this.spec.algorithm() == counter.spec.algorithm());
 	}

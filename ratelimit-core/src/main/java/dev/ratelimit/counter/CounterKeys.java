@@ -22,7 +22,9 @@ import dev.ratelimit.Limit;
  * a caller sends appears in a key. The tag is what Redis Cluster hashes: 64 bits of the
  * tenant's digest where the limit counts by tenant, so that all counters of a tenant are
  * on one slot and one call decides them, otherwise the first characters of the digest
- * itself. Length: 41 bytes and the prefix.
+ * itself. The first part of a counter that is split has the counter's own key, the others
+ * have digests and tags of their own, on slots far from each other. Length: 41 bytes and
+ * the prefix.
  */
 public final class CounterKeys {
 
@@ -62,6 +64,15 @@ public final class CounterKeys {
 	 * @param values a value for each dimension of the limit
 	 */
 	public String key(String policy, Algorithm algorithm, Limit limit, List<String> values) {
+		return key(policy, algorithm, limit, values, 0);
+	}
+
+	/**
+	 * The key of one part of a counter.
+	 * @param part which one, from 0; how many there are does not matter, so that parts
+	 * keep what they counted when their number changes
+	 */
+	String key(String policy, Algorithm algorithm, Limit limit, List<String> values, int part) {
 		MessageDigest sha = SHA_256.get();
 		sha.reset();
 		update(sha, policy);
@@ -76,8 +87,20 @@ public final class CounterKeys {
 			}
 		}
 		String digest = text(sha.digest(), DIGEST_BYTES);
-		String tag = (tenant < 0) ? digest : tagOf(sha, values.get(tenant));
-		return this.prefix + ':' + VERSION + letter(algorithm) + ":{" + tag.substring(0, TAG_LENGTH) + '}' + digest;
+		String tag = ((tenant < 0) ? digest : tagOf(sha, values.get(tenant))).substring(0, TAG_LENGTH);
+		if (part > 0) {
+			digest = partOf(sha, digest, part);
+			tag = SlotTags.ofPart(digest.substring(0, TAG_LENGTH - SlotTags.ENDING), tag, part);
+		}
+		return this.prefix + ':' + VERSION + letter(algorithm) + ":{" + tag + '}' + digest;
+	}
+
+	/** Three values, which no counter in one piece has: those come in pairs. */
+	private static String partOf(MessageDigest sha, String whole, int part) {
+		update(sha, whole);
+		update(sha, "part");
+		update(sha, Integer.toString(part));
+		return text(sha.digest(), DIGEST_BYTES);
 	}
 
 	private static String tagOf(MessageDigest sha, String tenant) {

@@ -5,6 +5,8 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
@@ -14,8 +16,8 @@ import dev.ratelimit.algorithm.Formula;
 import dev.ratelimit.algorithm.Pace;
 
 /**
- * How the counters of one limit count. Made once per limit of a policy, shared by all its
- * counters.
+ * How the counters of one limit count, or one part of each of them. Made once per limit
+ * of a policy, shared by all its counters.
  */
 public final class CounterSpec {
 
@@ -31,7 +33,14 @@ public final class CounterSpec {
 
 	private final long lifetimeMicros;
 
+	private final long largestCost;
+
 	private final Enforcement enforcement;
+
+	private final @Nullable CounterSpec whole;
+
+	/** Made when somebody first asks, as few limits have any. */
+	private volatile CounterSpec[] parts = {};
 
 	public CounterSpec(Algorithm algorithm, Limit limit) {
 		this(algorithm, limit, Enforcement.STRICT);
@@ -42,6 +51,11 @@ public final class CounterSpec {
 	 * @param enforcement where permits are taken, unless the limit says it itself
 	 */
 	public CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement) {
+		this(algorithm, limit, enforcement, null);
+	}
+
+	private CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement, @Nullable CounterSpec whole) {
+		this.whole = whole;
 		this.enforcement = (limit.enforcement() != null) ? limit.enforcement() : enforcement;
 		this.algorithm = algorithm;
 		this.formula = Formula.of(algorithm);
@@ -49,6 +63,7 @@ public final class CounterSpec {
 		this.paces = Pace.of(limit.quotas());
 		this.numbers = numbers(this.paces);
 		this.lifetimeMicros = Arrays.stream(this.paces).mapToLong(Pace::lifetimeMicros).max().orElseThrow();
+		this.largestCost = limit.quotas().stream().mapToLong(Quota::burst).min().orElseThrow();
 	}
 
 	public Algorithm algorithm() {
@@ -57,6 +72,42 @@ public final class CounterSpec {
 
 	public Limit limit() {
 		return this.limit;
+	}
+
+	/**
+	 * How one part of each counter counts: under its share of every quota. The same
+	 * object for the same number of parts.
+	 * @param part which one, from 0
+	 * @param parts how many there are
+	 */
+	public CounterSpec part(int part, int parts) {
+		CounterSpec[] known = this.parts;
+		return ((known.length == parts) ? known : divide(parts))[part];
+	}
+
+	private synchronized CounterSpec[] divide(int parts) {
+		if (this.parts.length != parts) {
+			CounterSpec[] divided = new CounterSpec[parts];
+			for (int part = 0; part < parts; part++) {
+				divided[part] = new CounterSpec(this.algorithm, this.limit.part(part, parts), this.enforcement, this);
+			}
+			this.parts = divided;
+		}
+		return this.parts;
+	}
+
+	/**
+	 * How the counter counts that this is a part of, {@code null} if it is a whole one.
+	 */
+	public @Nullable CounterSpec whole() {
+		return this.whole;
+	}
+
+	/**
+	 * The largest cost that can ever be admitted.
+	 */
+	public long largestCost() {
+		return this.largestCost;
 	}
 
 	/**

@@ -42,7 +42,7 @@ public record Reading(Counter counter, long[] state, long time, long ahead) {
 	 */
 	public long waitFor(long permits) {
 		CounterSpec spec = this.counter.spec();
-		if (permits > spec.limit().largestCost()) {
+		if (permits > spec.largestCost()) {
 			return -1;
 		}
 		long[] settled = spec.formula().settle(own(), spec.paces(), this.time);

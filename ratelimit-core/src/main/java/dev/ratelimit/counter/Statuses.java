@@ -11,7 +11,8 @@ import dev.ratelimit.LimitStatus;
 
 /**
  * What a grant means for each quota, worked out when somebody looks. Most decisions are
- * only asked whether they allow.
+ * only asked whether they allow. Readings of parts of one counter, which follow each
+ * other, mean one status.
  */
 final class Statuses extends AbstractList<LimitStatus> implements RandomAccess {
 
@@ -37,8 +38,8 @@ final class Statuses extends AbstractList<LimitStatus> implements RandomAccess {
 	@Override
 	public int size() {
 		int size = 0;
-		for (Reading reading : this.readings) {
-			size += reading.counter().spec().limit().quotas().size();
+		for (int i = 0; i < this.readings.size(); i = endOfCounter(i)) {
+			size += this.readings.get(i).counter().spec().limit().quotas().size();
 		}
 		return size;
 	}
@@ -47,12 +48,29 @@ final class Statuses extends AbstractList<LimitStatus> implements RandomAccess {
 		List<LimitStatus> statuses = this.statuses;
 		if (statuses == null) {
 			statuses = new ArrayList<>(this.readings.size() * 2);
-			for (Reading reading : this.readings) {
-				reading.describe(this.least, this.granted, statuses);
+			for (int i = 0; i < this.readings.size(); i = endOfCounter(i)) {
+				Reading reading = this.readings.get(i);
+				if (reading.counter().spec().whole() == null) {
+					reading.describe(this.least, this.granted, statuses);
+				}
+				else {
+					new PartReadings(this.readings.subList(i, endOfCounter(i))).describe(this.least, this.granted,
+							statuses);
+				}
 			}
 			this.statuses = statuses;
 		}
 		return statuses;
+	}
+
+	/** Where the readings of the next counter begin. */
+	private int endOfCounter(int start) {
+		Counter counter = this.readings.get(start).counter();
+		int end = start + 1;
+		while (end < this.readings.size() && this.readings.get(end).counter().isPartOfTheSameAs(counter)) {
+			end++;
+		}
+		return end;
 	}
 
 }

@@ -109,7 +109,7 @@ final class Degradation {
 	}
 
 	private CompletionStage<Grant> acquire(List<Counter> counters, Request request) {
-		long burst = counters.stream().mapToLong((counter) -> counter.spec().limit().largestCost()).min().orElseThrow();
+		long burst = counters.stream().mapToLong((counter) -> counter.spec().largestCost()).min().orElseThrow();
 		return this.fallback.local().acquire(counters, Permits.owing(request.cost(), burst));
 	}
 
@@ -131,7 +131,8 @@ final class Degradation {
 
 		CounterSpec spec() {
 			List<Quota> quotas = this.limit.quotas().stream().map((quota) -> quota.scaled(this.part)).toList();
-			return new CounterSpec(Algorithm.GCRA, this.limit.withQuotas(quotas));
+			// In one piece: here is no node to relieve.
+			return new CounterSpec(Algorithm.GCRA, this.limit.withSplit(1).withQuotas(quotas));
 		}
 
 	}

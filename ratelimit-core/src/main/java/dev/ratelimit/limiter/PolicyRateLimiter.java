@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private final Counters counters;
 
+	private final Parts parts;
+
 	private final Fallback fallback;
 
 	private final Degradation degradation;
@@ -59,9 +62,20 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 */
 	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
 			LimiterOptions options, List<DecisionListener> listeners) {
+		this(policies, keys, counters, fallback, options, listeners,
+				(counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : Splitting.CONFIGURED);
+	}
+
+	/**
+	 * Creates a limiter.
+	 * @param splitting in how many parts a counter is kept
+	 */
+	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
+			LimiterOptions options, List<DecisionListener> listeners, Splitting splitting) {
 		this.policies = policies;
 		this.resolver = new CounterResolver(keys, options.ipv6Prefix());
 		this.counters = counters;
+		this.parts = new Parts(counters, splitting, ThreadLocalRandom.current().nextInt());
 		this.fallback = fallback;
 		this.degradation = new Degradation(fallback, keys, this.resolver);
 		this.observers = new Observers(listeners, System::nanoTime);
@@ -98,7 +112,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 * dimension
 	 */
 	public CompletionStage<List<LimitStatus>> peek(Request request) {
-		return this.counters.acquire(counters(request), Permits.NONE).thenApply(Grant::statuses);
+		return this.counters.acquire(this.parts.all(counters(request)), Permits.NONE).thenApply(Grant::statuses);
 	}
 
 	/**
@@ -107,7 +121,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 * dimension
 	 */
 	public CompletionStage<Void> reset(Request request) {
-		return this.counters.reset(counters(request));
+		return this.counters.reset(this.parts.all(counters(request)));
 	}
 
 	/**
@@ -154,7 +168,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 	private CompletionStage<Decision> acquire(Match match, Request request, List<Counter> counters) {
 		Permits permits = Permits.between(request.atLeast(), request.cost());
 		Duration timeout = match.policy().settings().timeout();
-		CompletableFuture<Grant> answer = this.counters
+		CompletableFuture<Grant> answer = this.parts
 			.acquire(counters, permits, (timeout != null) ? timeout : this.options.timeout())
 			.toCompletableFuture();
 		if (isThere(answer)) {

@@ -3,7 +3,9 @@ package dev.ratelimit.counter;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 
+import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -151,6 +153,32 @@ class CounterKeysTests {
 	}
 
 	@Test
+	void firstPartHasTheKeyOfTheCounterAndTheOthersOnesOfTheirOwn() {
+		assertThat(part(PER_TENANT, 0, "acme")).isEqualTo(key(PER_TENANT, "acme"));
+		assertThat(IntStream.range(0, 64).mapToObj((part) -> part(PER_TENANT, part, "acme"))).doesNotHaveDuplicates()
+			.allSatisfy((key) -> assertThat(key).hasSize(43).matches("rl:1g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}"));
+	}
+
+	@Test
+	void keyOfAPartNeverChangesFromOneReleaseToTheNext() {
+		assertThat(part(PER_TENANT, 1, "acme")).isEqualTo("rl:1g:{t5SyuaHCGkK}t5SyuaHCtp5xn1CryRgYXJpL");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 4, 8, 16, 32, 64 })
+	void slotsOfPartsAreEvenlySpread(int parts) {
+		for (Limit limit : List.of(PER_TENANT, PER_USER)) {
+			int[] slots = IntStream.range(0, parts)
+				.map((part) -> SlotHash.getSlot(part(limit, part, "acme")))
+				.sorted()
+				.toArray();
+			for (int i = 0; i < parts; i++) {
+				assertThat(Math.floorMod(slots[(i + 1) % parts] - slots[i], 16_384)).isEqualTo(16_384 / parts);
+			}
+		}
+	}
+
+	@Test
 	void failedCallDoesNotSpoilTheNextKey() {
 		String key = key(PER_USER, "ann");
 		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> key(PER_USER, "ann", "one too many"));
@@ -159,6 +187,10 @@ class CounterKeysTests {
 
 	private String key(Limit limit, String... values) {
 		return this.keys.key("orders", Algorithm.GCRA, limit, List.of(values));
+	}
+
+	private String part(Limit limit, int part, String... values) {
+		return this.keys.key("orders", Algorithm.GCRA, limit, List.of(values), part);
 	}
 
 	static String tag(String key) {

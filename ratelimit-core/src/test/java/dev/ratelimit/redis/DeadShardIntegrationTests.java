@@ -93,7 +93,7 @@ class DeadShardIntegrationTests {
 			.whenComplete((grant, failure) -> failures.addAndGet((failure != null) ? 1 : 0));
 	}
 
-	private static RedisConnector connector(RedisCluster cluster, ChaosProxy proxy) {
+	static RedisConnector connector(RedisCluster cluster, ChaosProxy proxy) {
 		Map<HostAndPort, HostAndPort> detour = Map.of(
 				HostAndPort.of(proxy.target().getHostString(), proxy.target().getPort()),
 				HostAndPort.of(proxy.host(), proxy.port()));
