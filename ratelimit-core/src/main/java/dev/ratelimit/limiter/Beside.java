@@ -2,6 +2,8 @@ package dev.ratelimit.limiter;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,23 @@ final class Beside {
 		this.parts = parts;
 		this.observers = observers;
 		this.timeout = timeout;
+	}
+
+	/**
+	 * Hands a decision to its caller and goes on only after that.
+	 */
+	CompletionStage<Decision> after(CompletionStage<Decision> decision, PolicySet policies, Request request) {
+		CompletableFuture<Decision> caller = new CompletableFuture<>();
+		decision.whenComplete((decided, failure) -> {
+			if (failure != null) {
+				caller.completeExceptionally(failure);
+			}
+			else {
+				caller.complete(decided);
+				decided(policies, request, decided);
+			}
+		});
+		return caller;
 	}
 
 	/**

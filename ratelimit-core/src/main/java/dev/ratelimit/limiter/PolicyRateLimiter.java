@@ -97,11 +97,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 		}
 		CompletableFuture<Decision> observed = decision.handle((decided, failure) -> this.observers.observe(request,
 				(failure == null) ? decided : lastResort(policies, request, failure), start));
-		if (policies.comparison(request.policy()) != null) {
-			// What is attached first runs last: the caller goes on before this does.
-			observed.thenAccept((decided) -> this.beside.decided(policies, request, decided));
-		}
-		return observed;
+		return (policies.comparison(request.policy()) != null) ? this.beside.after(observed, policies, request)
+				: observed;
 	}
 
 	@Override

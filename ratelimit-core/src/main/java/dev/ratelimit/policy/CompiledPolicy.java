@@ -90,9 +90,12 @@ final class CompiledPolicy {
 		List<CounterSpec> specs = null;
 		for (int i = 0; i < match.specs().size(); i++) {
 			CounterSpec spec = (written != null) ? written(i, request, written.tables()) : null;
-			CounterSpec configured = this.overrides.find(match.specs().get(i).limit().name(), request,
-					// A record names one dimension, and is later than what does so too.
-					(spec != null) ? 2 : 1);
+			CounterSpec configured = this.overrides.isEmpty() ? null
+					: this.overrides.find(match.specs().get(i).limit().name(), request,
+							// A record names one dimension, and is later than what does
+							// so
+							// too.
+							(spec != null) ? 2 : 1);
 			spec = (configured != null) ? configured : spec;
 			if (spec != null) {
 				specs = (specs != null) ? specs : new ArrayList<>(match.specs());
