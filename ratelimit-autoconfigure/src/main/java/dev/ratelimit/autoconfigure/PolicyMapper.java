@@ -16,6 +16,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Quota;
+import dev.ratelimit.Rollout;
 import dev.ratelimit.Tier;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
@@ -68,7 +69,7 @@ final class PolicyMapper {
 		Policy.Settings settings = new Policy.Settings(properties.description(), properties.owner(),
 				properties.enforcement(), properties.mode() == PolicyProperties.Mode.SHADOW, properties.onFailure(),
 				(floor != null) ? quota(at + ".degraded-floor", floor) : null, properties.onMissingIdentity(),
-				properties.timeout(), properties.costs(), tiers, overrides);
+				properties.timeout(), properties.costs(), tiers, overrides, rollout(at, properties.rollout()));
 		Policy policy = checked("Set '" + at + "' to something that can be meant.",
 				() -> new Policy(id, 0, properties.algorithm(), limits, settings));
 		requireCostsThatFit(at, policy);
@@ -77,6 +78,14 @@ final class PolicyMapper {
 			return policy;
 		});
 		return policy;
+	}
+
+	private static Rollout rollout(String at, PolicyProperties.@Nullable Rollout rollout) {
+		return (rollout == null) ? Rollout.COMPLETE
+				: checked(
+						"Set '" + at + ".rollout' to something that can be meant, for example " + at
+								+ ".rollout.percent=10.",
+						() -> new Rollout(rollout.percent(), rollout.validFrom(), rollout.stages(), rollout.hold()));
 	}
 
 	private static void requireCostsThatFit(String at, Policy policy) {

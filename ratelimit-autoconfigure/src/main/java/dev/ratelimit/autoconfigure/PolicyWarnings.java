@@ -57,7 +57,9 @@ final class PolicyWarnings {
 		}
 		properties.policies().forEach((id, policy) -> {
 			String at = "ratelimit.policies." + id;
-			addIfSet(unused, at + ".rollout", policy.rollout());
+			if (policy.rollout() != null && !policy.rollout().stages().isEmpty()) {
+				unused.add(at + ".rollout.stages");
+			}
 			addIfSet(unused, at + ".cost", policy.cost());
 			addIfSet(unused, at + ".idempotency", policy.idempotency());
 			addIfSet(unused, at + ".penalty", policy.penalty());

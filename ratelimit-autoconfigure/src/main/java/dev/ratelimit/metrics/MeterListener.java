@@ -16,7 +16,6 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.policy.PolicySet;
 
@@ -86,7 +85,7 @@ public final class MeterListener implements DecisionListener {
 		this.latency.record(nanos, TimeUnit.NANOSECONDS);
 		Live live = live();
 		PolicyMeters meters = live.meters().getOrDefault(decision.policy(), this.unknown);
-		meters.decided(decision.outcome(), decision.source());
+		meters.decided(decision.version(), decision.outcome(), decision.source());
 		if (decision.outcome() == Decision.Outcome.REFUSED) {
 			LimitStatus refusing = decision.refusedBy();
 			if (refusing != null) {
@@ -122,10 +121,10 @@ public final class MeterListener implements DecisionListener {
 			}
 		});
 		Map<String, PolicyMeters> meters = new HashMap<>();
-		for (Policy policy : current.policies()) {
-			PolicyMeters known = before.get(policy.id());
-			meters.put(policy.id(),
-					(known != null) ? known.succeededBy(policy) : PolicyMeters.of(this.registry, policy));
+		for (String id : current.ids()) {
+			PolicyMeters known = before.get(id);
+			meters.put(id, (known != null) ? known.succeededBy(current.versions(id))
+					: PolicyMeters.of(this.registry, current.versions(id)));
 		}
 		return Map.copyOf(meters);
 	}

@@ -41,7 +41,7 @@ final class CounterResolver {
 		for (CounterSpec spec : match.specs()) {
 			List<String> values = values(spec.limit(), request, onMissing);
 			if (values != null) {
-				counters.add(new Counter(spec, this.keys, match.policy().id(), values));
+				counters.add(new Counter(spec, this.keys, match.owner(), values));
 			}
 			else if (onMissing != MissingIdentity.SKIP) {
 				return null;
