@@ -96,7 +96,7 @@ public final class Overview {
 		return policy.settings().shadow() ? "shadow" : "enforce";
 	}
 
-	private static String text(Enum<?> value) {
+	static String text(Enum<?> value) {
 		return value.name().toLowerCase(Locale.ROOT);
 	}
 

@@ -3,14 +3,15 @@ package dev.ratelimit.actuate;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -18,7 +19,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestParam;
-import org.springframework.web.server.ServerWebInputException;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * The admin API. A controller, because an operation of an ordinary endpoint takes flat
@@ -40,10 +41,17 @@ public class RateLimitEndpoint {
 
 	private final HotKeyAdmin hotKeys;
 
-	public RateLimitEndpoint(Overview overview, SwitchAdmin redSwitch, HotKeyAdmin hotKeys) {
+	private final UsageAdmin usage;
+
+	private final AuditAdmin audit;
+
+	public RateLimitEndpoint(Overview overview, SwitchAdmin redSwitch, HotKeyAdmin hotKeys, UsageAdmin usage,
+			AuditAdmin audit) {
 		this.overview = overview;
 		this.redSwitch = redSwitch;
 		this.hotKeys = hotKeys;
+		this.usage = usage;
+		this.audit = audit;
 	}
 
 	@GetMapping("/")
@@ -95,21 +103,31 @@ public class RateLimitEndpoint {
 		return response(this.hotKeys.unmark(Map.copyOf(selectors), principal));
 	}
 
-	@ExceptionHandler({ HttpMessageNotReadableException.class, ServerWebInputException.class })
-	ResponseEntity<Map<String, Object>> unreadable() {
-		return AdminProblem.unreadable(EXAMPLES).response();
+	@GetMapping("/usage")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> usage(@RequestParam Map<String, String> caller) {
+		return response(this.usage.show(caller));
+	}
+
+	@DeleteMapping("/usage")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> resetUsage(@RequestParam Map<String, String> caller,
+			@Nullable Principal principal) {
+		return response(this.usage.reset(caller, principal));
+	}
+
+	@GetMapping("/audit")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> audit(@RequestParam Map<String, String> page) {
+		return response(this.audit.show(page));
+	}
+
+	@ExceptionHandler({ HttpMessageNotReadableException.class, HttpMediaTypeNotSupportedException.class,
+			ResponseStatusException.class, BodyTooLargeException.class, DataBufferLimitException.class })
+	ResponseEntity<Map<String, Object>> unreadable(Exception failure, @Nullable Principal principal) {
+		return this.audit.unreadable(AdminProblem.ofBody(failure, EXAMPLES), principal).response();
 	}
 
 	private static CompletionStage<ResponseEntity<Map<String, Object>>> response(
 			CompletionStage<Map<String, Object>> answer) {
-		return answer.thenApply(ResponseEntity::ok).exceptionally((failure) -> {
-			Throwable cause = (failure instanceof CompletionException && failure.getCause() != null)
-					? failure.getCause() : failure;
-			if (cause instanceof AdminProblem problem) {
-				return problem.response();
-			}
-			throw new CompletionException(cause);
-		});
+		return AdminProblem.orResponse(answer);
 	}
 
 }

@@ -59,6 +59,16 @@ final class CounterResolver {
 		return (values != null) ? new Counter(spec, this.keys, match.policy().id(), values) : null;
 	}
 
+	/**
+	 * The counter of one limit, by the IP in place of what the request lacks if the
+	 * policy says so.
+	 * @return {@code null} if that cannot be done either
+	 */
+	@Nullable Counter resolveAsCounted(Match match, CounterSpec spec, Request request) {
+		List<String> values = values(spec.limit(), request, match.policy().settings().onMissingIdentity());
+		return (values != null) ? new Counter(spec, this.keys, match.owner(), values) : null;
+	}
+
 	private @Nullable List<String> values(Limit limit, Request request, MissingIdentity onMissing) {
 		List<String> values = new ArrayList<>(limit.by().size());
 		for (Dimension dimension : limit.by()) {

@@ -138,6 +138,13 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	/**
+	 * The counters of single callers, for operators.
+	 */
+	public CallerUsage usage() {
+		return new CallerUsage(this.policies, this.resolver, this.counters, this.parts);
+	}
+
+	/**
 	 * The counter that one limit has for the request's caller.
 	 * @throws IllegalArgumentException if there is no such policy or limit, or the
 	 * request lacks a dimension of it
