@@ -17,6 +17,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.server.ServerWebInputException;
 
 /**
@@ -30,13 +31,19 @@ import org.springframework.web.server.ServerWebInputException;
 		defaultAccess = Access.READ_ONLY)
 public class RateLimitEndpoint {
 
+	private static final String EXAMPLES = "For the switch: " + SwitchRequest.EXAMPLE + " For a hot key: "
+			+ HotKeyRequest.EXAMPLE;
+
 	private final Overview overview;
 
 	private final SwitchAdmin redSwitch;
 
-	public RateLimitEndpoint(Overview overview, SwitchAdmin redSwitch) {
+	private final HotKeyAdmin hotKeys;
+
+	public RateLimitEndpoint(Overview overview, SwitchAdmin redSwitch, HotKeyAdmin hotKeys) {
 		this.overview = overview;
 		this.redSwitch = redSwitch;
+		this.hotKeys = hotKeys;
 	}
 
 	@GetMapping("/")
@@ -71,9 +78,26 @@ public class RateLimitEndpoint {
 		return response(this.redSwitch.turnOff(principal));
 	}
 
+	@GetMapping("/hotkeys")
+	public List<Map<String, Object>> hotKeys() {
+		return this.hotKeys.show();
+	}
+
+	@PostMapping("/hotkeys")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> markHotKey(
+			@RequestBody(required = false) @Nullable Map<String, Object> body, @Nullable Principal principal) {
+		return response(this.hotKeys.mark(body, principal));
+	}
+
+	@DeleteMapping("/hotkeys")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> unmarkHotKey(
+			@RequestParam Map<String, String> selectors, @Nullable Principal principal) {
+		return response(this.hotKeys.unmark(Map.copyOf(selectors), principal));
+	}
+
 	@ExceptionHandler({ HttpMessageNotReadableException.class, ServerWebInputException.class })
 	ResponseEntity<Map<String, Object>> unreadable() {
-		return AdminProblem.unreadable(SwitchRequest.EXAMPLE).response();
+		return AdminProblem.unreadable(EXAMPLES).response();
 	}
 
 	private static CompletionStage<ResponseEntity<Map<String, Object>>> response(

@@ -24,16 +24,13 @@ public final class SwitchAdmin {
 
 	private final RedSwitch redSwitch;
 
-	private final AdminCheck check;
-
-	private final Audit audit;
+	private final AdminChanges changes;
 
 	private final Clock clock;
 
 	public SwitchAdmin(RedSwitch redSwitch, AdminCheck check, Audit audit, Clock clock) {
 		this.redSwitch = redSwitch;
-		this.check = check;
-		this.audit = audit;
+		this.changes = new AdminChanges(check, audit);
 		this.clock = clock;
 	}
 
@@ -66,7 +63,7 @@ public final class SwitchAdmin {
 	CompletionStage<Map<String, Object>> turnOn(@Nullable Map<String, Object> body, @Nullable Principal principal) {
 		String reason = SwitchRequest.reason(body);
 		return attempt("switch-on", reason, principal,
-				() -> this.redSwitch.turnOn(SwitchRequest.parse(body, actor(principal))));
+				() -> this.redSwitch.turnOn(SwitchRequest.parse(body, AdminChanges.actor(principal))));
 	}
 
 	/**
@@ -79,34 +76,17 @@ public final class SwitchAdmin {
 	private CompletionStage<Map<String, Object>> attempt(String action, String reason, @Nullable Principal principal,
 			Supplier<CompletionStage<Void>> change) {
 		String before = text();
-		CompletionStage<Void> changed;
-		try {
-			if (!this.check.mayWrite(principal)) {
-				throw AdminProblem.forbidden();
-			}
-			changed = change.get();
-		}
-		catch (AdminProblem ex) {
-			Audit.Outcome outcome = ex.isForbidden() ? Audit.Outcome.REFUSED : Audit.Outcome.INVALID;
-			this.audit.record(new Audit.Entry(action, outcome, actor(principal), before, before, reason));
-			return CompletableFuture.failedStage(ex);
-		}
-		// Not on the connection's thread: a listener of audit events may well block.
-		return changed.handleAsync((done, failure) -> {
-			Audit.Outcome outcome = (failure == null) ? Audit.Outcome.DONE : Audit.Outcome.FAILED;
-			this.audit.record(new Audit.Entry(action, outcome, actor(principal), before, text(), reason));
-			if (failure != null) {
-				throw problem(failure);
-			}
-			return show();
-		});
+		return this.changes.attempt(action, reason, principal, before,
+				() -> change.get()
+					.exceptionallyCompose((failure) -> CompletableFuture.failedStage(problem(failure)))
+					.thenApply((done) -> new AdminChanges.Result(before, text(), show())));
 	}
 
-	private static RuntimeException problem(Throwable failure) {
+	private static Throwable problem(Throwable failure) {
 		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
 				: failure;
 		return (cause instanceof SwitchNotWrittenException)
-				? AdminProblem.unavailable(String.valueOf(cause.getMessage())) : new IllegalStateException(failure);
+				? AdminProblem.unavailable(String.valueOf(cause.getMessage())) : cause;
 	}
 
 	private Map<String, Object> describe(ForcedMode forced) {
@@ -125,11 +105,6 @@ public final class SwitchAdmin {
 
 	private String until(ForcedMode forced) {
 		return this.clock.instant().plus(forced.left()).truncatedTo(ChronoUnit.SECONDS).toString();
-	}
-
-	private static String actor(@Nullable Principal principal) {
-		String name = (principal != null) ? principal.getName() : null;
-		return (name != null) ? ForcedMode.printable(name) : "anonymous";
 	}
 
 }

@@ -68,7 +68,10 @@ final class SwitchRequest {
 					"Use one of: " + MODES + "."));
 	}
 
-	private static Duration duration(@Nullable Object value) {
+	/**
+	 * How long something is to hold, an hour if nobody says.
+	 */
+	static Duration duration(@Nullable Object value) {
 		if (value == null) {
 			return ForcedMode.USUAL;
 		}

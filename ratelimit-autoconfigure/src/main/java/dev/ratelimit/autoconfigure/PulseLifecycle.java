@@ -13,10 +13,12 @@ import dev.ratelimit.ForcedMode;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.redis.RedisPulse;
+import dev.ratelimit.redis.RedisSignals;
 
 /**
- * Lets the pulse beat from before the server takes requests until after it has answered
- * the last: so long is this one of the instances that share the limits.
+ * Lets the pulse beat and signals be heard from before the server takes requests until
+ * after it has answered the last: so long is this one of the instances that share the
+ * limits.
  */
 final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
 
@@ -26,6 +28,8 @@ final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
 	private static final Duration PATIENCE = Duration.ofMillis(500);
 
 	private final RedisPulse pulse;
+
+	private final RedisSignals signals;
 
 	private final Fleet fleet;
 
@@ -37,8 +41,9 @@ final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
 
 	private volatile boolean running;
 
-	PulseLifecycle(RedisPulse pulse, Fleet fleet, RedSwitch redSwitch, boolean expected) {
+	PulseLifecycle(RedisPulse pulse, RedisSignals signals, Fleet fleet, RedSwitch redSwitch, boolean expected) {
 		this.pulse = pulse;
+		this.signals = signals;
 		this.fleet = fleet;
 		this.redSwitch = redSwitch;
 		this.expected = expected;
@@ -59,6 +64,7 @@ final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
 	@Override
 	public void start() {
 		this.running = true;
+		this.signals.start();
 		this.pulse.start(this);
 		if (!firstWithin(PATIENCE) && !this.expected) {
 			logger.warn("Redis cannot say how many instances there are, and ratelimit.fleet.expected is not set: this "
@@ -69,6 +75,7 @@ final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
 	@Override
 	public void stop() {
 		this.pulse.close();
+		this.signals.close();
 		this.running = false;
 	}
 

@@ -21,6 +21,11 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.SwitchStore;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.LocalHotStore;
+import dev.ratelimit.hot.WatchedCounters;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.LimiterOptions;
@@ -45,6 +50,8 @@ import dev.ratelimit.web.RequestResolver;
 @EnableConfigurationProperties(RateLimitProperties.class)
 public class RateLimitAutoConfiguration {
 
+	private static final int MAX_HOT = 10_000;
+
 	@Bean
 	@ConditionalOnMissingBean
 	Policies rateLimitPolicies(RateLimitProperties properties, Map<String, DimensionResolver> resolvers) {
@@ -62,8 +69,24 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(Counters.class)
-	MemoryCounters rateLimitMemoryCounters(RateLimitProperties properties) {
-		return new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
+	WatchedCounters rateLimitMemoryCounters(RateLimitProperties properties, HotCounters hot) {
+		return new WatchedCounters(new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros),
+				hot);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	HotCounters rateLimitHotCounters(RateLimitProperties properties, Fleet fleet) {
+		return PolicyMapper.checked("Set 'ratelimit.hot.threshold' to something like 10000.",
+				() -> new HotCounters(properties.hot().threshold(), MAX_HOT, fleet::size, System::nanoTime));
+	}
+
+	@Bean(initMethod = "start", destroyMethod = "close")
+	@ConditionalOnMissingBean
+	HotExchange rateLimitHotExchange(RateLimitProperties properties, HotCounters hot, ObjectProvider<HotStore> store) {
+		return PolicyMapper.checked("Set 'ratelimit.hot.top' to something like 100.",
+				() -> new HotExchange(hot, store.getIfAvailable(() -> new LocalHotStore(System::nanoTime)),
+						properties.hot().top(), System::nanoTime));
 	}
 
 	@Bean

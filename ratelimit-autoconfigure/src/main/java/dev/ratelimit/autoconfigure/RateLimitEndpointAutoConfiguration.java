@@ -16,12 +16,16 @@ import org.springframework.context.annotation.Configuration;
 import dev.ratelimit.actuate.AdminCheck;
 import dev.ratelimit.actuate.Audit;
 import dev.ratelimit.actuate.AuthorityCheck;
+import dev.ratelimit.actuate.HotKeyAdmin;
 import dev.ratelimit.actuate.Overview;
 import dev.ratelimit.actuate.RateLimitEndpoint;
 import dev.ratelimit.actuate.SwitchAdmin;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.Nodes;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
 
 /**
@@ -38,15 +42,26 @@ public class RateLimitEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	RateLimitEndpoint rateLimitEndpoint(Policies policies, Counters counters, Fleet fleet, SwitchAdmin redSwitch,
-			RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
+			HotKeyAdmin hotKeys, RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
 		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes));
-		return new RateLimitEndpoint(overview, redSwitch);
+		return new RateLimitEndpoint(overview, redSwitch, hotKeys);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	SwitchAdmin rateLimitSwitchAdmin(RedSwitch redSwitch, AdminCheck check, Audit audit) {
 		return new SwitchAdmin(redSwitch, check, audit, Clock.systemUTC());
+	}
+
+	/**
+	 * A limiter of the application's own has no counters that could be named.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, HotExchange exchange, Policies policies,
+			ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check, Audit audit) {
+		return new HotKeyAdmin(hot, exchange, policies, (request, limit) -> limiter.getObject().counter(request, limit),
+				check, audit, Clock.systemUTC());
 	}
 
 	@Bean

@@ -1,8 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -12,6 +10,7 @@ import org.springframework.context.annotation.Bean;
 
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.metrics.HotKeyMeters;
 import dev.ratelimit.metrics.LeaseMeters;
 import dev.ratelimit.metrics.MeterListener;
 import dev.ratelimit.metrics.NodeMeters;
@@ -43,12 +42,14 @@ public class RateLimitMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LeaseMeters rateLimitLeaseMeters(MeterRegistry registry, ObjectProvider<HotCounters> hot) {
-		Gauge.builder("ratelimit.hotkeys", hot, (counters) -> {
-			HotCounters present = counters.getIfAvailable();
-			return (present != null) ? present.size() : 0;
-		}).description("Counters that are hot on this instance").register(registry);
+	LeaseMeters rateLimitLeaseMeters(MeterRegistry registry) {
 		return new LeaseMeters(registry);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	HotKeyMeters rateLimitHotKeyMeters(MeterRegistry registry, HotCounters hot) {
+		return new HotKeyMeters(registry, hot);
 	}
 
 }

@@ -180,7 +180,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * Counters with a lot of traffic.
 	 *
 	 * @param threshold Checks per second over the fleet that make a counter hot.
-	 * @param top Number of counters listed.
+	 * @param top Number of counters that instances tell each other and list, 1 to 1000.
 	 */
 	public record Hot(@DefaultValue("10000") long threshold, @DefaultValue("100") int top) {
 	}

@@ -30,8 +30,10 @@ import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.redis.ForgetSignal;
 import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.redis.RedisCounters;
+import dev.ratelimit.redis.RedisSignals;
 
 /**
  * Counters in Redis, over a connection of the limiter's own to wherever
@@ -48,8 +50,6 @@ public class RateLimitRedisAutoConfiguration {
 
 	/** How many counters an instance knows refusals and leases of. */
 	private static final int MAX_LOCAL = 100_000;
-
-	private static final int MAX_HOT = 10_000;
 
 	/** How long a start waits for Redis before it goes on without. */
 	private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -92,24 +92,26 @@ public class RateLimitRedisAutoConfiguration {
 		return nodes;
 	}
 
-	@Bean
-	HotCounters rateLimitHotCounters(RateLimitProperties properties, Fleet fleet) {
-		return new HotCounters(properties.hot().threshold(), MAX_HOT, fleet::size, System::nanoTime);
+	@Bean(destroyMethod = "close")
+	RedisSignals rateLimitSignals(RateLimitProperties properties, LimiterConnection connection) {
+		return RedisSignals.on(connection.connector(), properties.keyPrefix());
 	}
 
 	/**
 	 * What a check goes through on its way to Redis, from the outside to the inside.
 	 */
 	@Bean(destroyMethod = "close")
-	LeasedCounters rateLimitCounters(RateLimitProperties properties, LimiterConnection connection, Nodes nodes,
-			Deadlines deadlines, Fleet fleet, HotCounters hot, ObjectProvider<LeaseListener> listener) {
+	LeasedCounters rateLimitCounters(RateLimitProperties properties, LimiterConnection connection, RedisSignals signals,
+			Nodes nodes, Deadlines deadlines, Fleet fleet, HotCounters hot, ObjectProvider<LeaseListener> listener) {
 		RateLimitProperties.Lease lease = properties.lease();
 		LeaseOptions options = PolicyMapper.checked("Correct 'ratelimit.lease'.",
 				() -> new LeaseOptions(lease.refresh(), lease.prefetchAt(), lease.expires(), MAX_LOCAL));
-		RedisCounters redis = RedisCounters.on(connection.connector());
-		return new LeasedCounters(new GuardedCounters(redis, nodes, deadlines), options, fleet::size, hot,
-				listener.getIfUnique(() -> (permits) -> {
+		RedisCounters redis = RedisCounters.on(connection.connector(), signals);
+		LeasedCounters counters = new LeasedCounters(new GuardedCounters(redis, nodes, deadlines), options, fleet::size,
+				hot, listener.getIfUnique(() -> (permits) -> {
 				}), System::nanoTime);
+		signals.listen(ForgetSignal.TYPE, new ForgetSignal(counters::forget, counters::forgetRefusals));
+		return counters;
 	}
 
 	@Bean

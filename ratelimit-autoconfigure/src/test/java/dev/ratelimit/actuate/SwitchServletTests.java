@@ -111,7 +111,7 @@ class SwitchServletTests {
 		});
 	}
 
-	private static ResultActions call(AssertableWebApplicationContext context, MockHttpServletRequestBuilder request,
+	static ResultActions call(AssertableWebApplicationContext context, MockHttpServletRequestBuilder request,
 			Principal principal) throws Exception {
 		assertThat(context).hasNotFailed();
 		MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
@@ -124,7 +124,7 @@ class SwitchServletTests {
 		return result.getRequest().isAsyncStarted() ? mvc.perform(asyncDispatch(result)) : actions;
 	}
 
-	private static Principal user(String name, String authority) {
+	static Principal user(String name, String authority) {
 		return UsernamePasswordAuthenticationToken.authenticated(name, null,
 				AuthorityUtils.createAuthorityList(authority));
 	}

@@ -18,6 +18,7 @@ import dev.ratelimit.metrics.MeterListener;
 import dev.ratelimit.policy.PolicySet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 class RateLimitMetricsAutoConfigurationTests {
 
@@ -46,6 +47,23 @@ class RateLimitMetricsAutoConfigurationTests {
 			.run((context) -> assertThat(
 					context.getBean(MeterRegistry.class).get("ratelimit.fleet.instances").gauge().value())
 				.isEqualTo(4));
+	}
+
+	@Test
+	void hotKeysAreMetered() {
+		this.context.withBean(SimpleMeterRegistry.class)
+			.withPropertyValues("ratelimit.hot.threshold=10")
+			.run((context) -> {
+				MeterRegistry registry = context.getBean(MeterRegistry.class);
+				assertThat(registry.get("ratelimit.hotkeys").gauge().value()).isZero();
+				assertThat(registry.get("ratelimit.hotkeys.max.rate").gauge().value()).isZero();
+				Request ann = Request.of("orders").with(Dimension.USER, "ann");
+				await().until(() -> {
+					context.getBean(RateLimiter.class).check(ann);
+					return registry.get("ratelimit.hotkeys.max.rate").gauge().value() > 0;
+				});
+				assertThat(registry.get("ratelimit.hotkeys").gauge().value()).isEqualTo(1);
+			});
 	}
 
 	@Test

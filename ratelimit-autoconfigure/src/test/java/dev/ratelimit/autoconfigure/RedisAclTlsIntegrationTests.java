@@ -39,6 +39,10 @@ import dev.ratelimit.ForcedMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterName;
+import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.testing.RedisCluster;
@@ -46,6 +50,7 @@ import dev.ratelimit.testing.RedisSentinels;
 import dev.ratelimit.testing.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The limiter as the user of {@code docs/redis.md}, whose commands are read from there:
@@ -78,9 +83,9 @@ class RedisAclTlsIntegrationTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
 				RateLimitAutoConfiguration.class))
 		.withPropertyValues("spring.data.redis.username=ratelimit", "spring.data.redis.password=" + PASSWORD,
-				"ratelimit.redis.timeout=5s", "ratelimit.policies.single.algorithm=sliding-window-log",
-				"ratelimit.policies.single.on-failure=deny", "ratelimit.policies.single.limits.per-ip.by=ip",
-				"ratelimit.policies.single.limits.per-ip.quota=3/h")
+				"ratelimit.redis.timeout=5s", "ratelimit.hot.threshold=1",
+				"ratelimit.policies.single.algorithm=sliding-window-log", "ratelimit.policies.single.on-failure=deny",
+				"ratelimit.policies.single.limits.per-ip.by=ip", "ratelimit.policies.single.limits.per-ip.quota=3/h")
 		.withPropertyValues(
 				Arrays.stream(Algorithm.values()).flatMap(RedisAclTlsIntegrationTests::policy).toArray(String[]::new));
 
@@ -203,6 +208,23 @@ class RedisAclTlsIntegrationTests {
 		RedSwitch redSwitch = context.getBean(RedSwitch.class);
 		join(redSwitch.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "")));
 		join(redSwitch.turnOff());
+		markAndShareHotKeys(context);
+	}
+
+	/** Every check makes its counter a candidate, as the threshold is so low. */
+	private static void markAndShareHotKeys(AssertableApplicationContext context) {
+		PolicyRateLimiter limiter = context.getBean(PolicyRateLimiter.class);
+		CounterName name = CounterName.of(limiter.counter(caller("gcra"), "per-tenant"));
+		HotExchange exchange = context.getBean(HotExchange.class);
+		assertThat(join(exchange.mark(new HotMark(name, Duration.ofHours(1), "ann", "")))).isTrue();
+		await().atMost(Duration.ofSeconds(10)).until(() -> {
+			check(context, caller("gcra"));
+			return context.getBean(HotCounters.class)
+				.top()
+				.stream()
+				.anyMatch((hot) -> hot.mark() != null && hot.perSecond() > 0);
+		});
+		join(exchange.unmark(name.key()));
 	}
 
 	/**

@@ -67,6 +67,13 @@ public final class Counter {
 	}
 
 	/**
+	 * Id of its policy.
+	 */
+	public String policy() {
+		return this.policy;
+	}
+
+	/**
 	 * Where it is kept; never shows a value that a caller controls.
 	 */
 	public String key() {

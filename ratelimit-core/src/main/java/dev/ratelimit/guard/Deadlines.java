@@ -32,7 +32,7 @@ public final class Deadlines implements AutoCloseable {
 
 	private static final long NOTHING_TO_DO = Long.MAX_VALUE;
 
-	private final AtomicReferenceArray<@Nullable Timed<?>> spokes = new AtomicReferenceArray<>(SPOKES);
+	private final AtomicReferenceArray<@Nullable Entry> spokes = new AtomicReferenceArray<>(SPOKES);
 
 	private final long origin = System.nanoTime();
 
@@ -66,25 +66,27 @@ public final class Deadlines implements AutoCloseable {
 
 	void add(Timed<?> call, Duration timeout) {
 		// Rounded up: never before its time.
-		call.due = (System.nanoTime() - this.origin + timeout.toNanos() + TICK_NANOS - 1) / TICK_NANOS;
-		push(call);
-		if (call.due <= this.swept) {
+		long due = (System.nanoTime() - this.origin + timeout.toNanos() + TICK_NANOS - 1) / TICK_NANOS;
+		Entry entry = new Entry(call, due);
+		call.onWheel(entry);
+		push(entry);
+		if (due <= this.swept) {
 			// The wheel came by before the call was on it.
-			expire(call);
+			expire(entry);
 		}
-		else if (call.due < this.wake) {
+		else if (due < this.wake) {
 			LockSupport.unpark(this.thread);
 		}
 	}
 
-	private void push(Timed<?> call) {
-		int spoke = spoke(call.due);
-		Timed<?> head;
+	private void push(Entry entry) {
+		int spoke = spoke(entry.due);
+		Entry head;
 		do {
 			head = this.spokes.get(spoke);
-			call.next = head;
+			entry.next = head;
 		}
-		while (!this.spokes.compareAndSet(spoke, head, call));
+		while (!this.spokes.compareAndSet(spoke, head, entry));
 	}
 
 	private void turn() {
@@ -100,19 +102,17 @@ public final class Deadlines implements AutoCloseable {
 	}
 
 	private void sweep(long tick, long now) {
-		Timed<?> call = this.spokes.getAndSet(spoke(tick), null);
-		while (call != null) {
-			Timed<?> next = call.next;
-			call.next = null;
-			if (!call.isDone()) {
-				if (call.due <= now) {
-					expire(call);
-				}
-				else {
-					push(call);
-				}
+		Entry entry = this.spokes.getAndSet(spoke(tick), null);
+		while (entry != null) {
+			Entry next = entry.next;
+			entry.next = null;
+			if (entry.due > now) {
+				push(entry);
 			}
-			call = next;
+			else {
+				expire(entry);
+			}
+			entry = next;
 		}
 	}
 
@@ -141,7 +141,11 @@ public final class Deadlines implements AutoCloseable {
 		return NOTHING_TO_DO;
 	}
 
-	private void expire(Timed<?> call) {
+	private void expire(Entry entry) {
+		Timed<?> call = entry.call;
+		if (call == null || call.isDone()) {
+			return;
+		}
 		try {
 			this.executor.execute(call);
 		}
@@ -156,6 +160,25 @@ public final class Deadlines implements AutoCloseable {
 
 	private static int spoke(long tick) {
 		return (int) (tick & (SPOKES - 1));
+	}
+
+	/**
+	 * A call's place on the wheel. It is small, and lets go of the call when that is
+	 * answered: what was answered would otherwise be held until its deadline.
+	 */
+	static final class Entry {
+
+		private final long due;
+
+		private @Nullable Entry next;
+
+		@Nullable Timed<?> call;
+
+		Entry(Timed<?> call, long due) {
+			this.call = call;
+			this.due = due;
+		}
+
 	}
 
 }

@@ -57,6 +57,7 @@ final class GuardedCall extends Timed<Grant> implements BiConsumer<@Nullable Gra
 		if (!ENDED.compareAndSet(this, 0, 1)) {
 			return;
 		}
+		offWheel();
 		long nanos = System.nanoTime() - this.start;
 		if (grant != null) {
 			this.node.answered(grant, nanos);

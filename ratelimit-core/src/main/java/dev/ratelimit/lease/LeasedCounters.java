@@ -3,6 +3,7 @@ package dev.ratelimit.lease;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -54,12 +55,16 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 
 	private final Cache<Counter, LocalCounter> locals;
 
+	/** What was asked before this may have been answered before a reset. */
+	private volatile long forgottenAt;
+
 	/**
 	 * Creates counters.
 	 * @param central where permits come from
 	 * @param options how they are taken ahead
 	 * @param instances how many share them
-	 * @param hot whether a counter that adapts is leased now
+	 * @param hot sees every counter that is not leased anyway, and says whether one that
+	 * adapts is leased now
 	 * @param listener sees leases
 	 * @param nanos a monotonic clock
 	 */
@@ -71,6 +76,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		this.hot = hot;
 		this.listener = listener;
 		this.nanos = nanos;
+		this.forgottenAt = nanos.getAsLong();
 		this.refusals = new Refusals(options.maxCounters());
 		this.locals = Caffeine.newBuilder()
 			.maximumSize(options.maxCounters())
@@ -112,6 +118,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	 * Drops what is known here of counters: their permits may be gone or be more.
 	 */
 	public void forget(List<Counter> counters) {
+		this.forgottenAt = this.nanos.getAsLong();
 		for (Counter counter : counters) {
 			this.refusals.forget(counter);
 			this.locals.invalidate(counter);
@@ -119,10 +126,28 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	}
 
 	/**
+	 * Drops what is known here of counters that somebody else has reset. Looks at all
+	 * there are, so it is not for a thread that is in a hurry.
+	 */
+	public void forget(Set<String> keys) {
+		this.forgottenAt = this.nanos.getAsLong();
+		this.refusals.forget((counter) -> keys.contains(counter.key()));
+		this.locals.asMap().keySet().removeIf((counter) -> keys.contains(counter.key()));
+	}
+
+	/**
+	 * Drops all refusals: counters may have been reset without this instance hearing it.
+	 */
+	public void forgetRefusals() {
+		this.forgottenAt = this.nanos.getAsLong();
+		this.refusals.forgetAll();
+	}
+
+	/**
 	 * Drops everything that is known here.
 	 */
 	public void forgetAll() {
-		this.refusals.forgetAll();
+		forgetRefusals();
 		this.locals.invalidateAll();
 	}
 
@@ -165,11 +190,12 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 				rest.add(counter);
 			}
 			if (local != null && local.wants(now)) {
-				fetch(counter, local, now);
+				fetch(counter, local, timeout, now);
 			}
 		}
 		if (leases == null) {
-			return ask(counters, permits, timeout, now);
+			return ask(counters, permits, timeout, now)
+				.thenApply((grant) -> grant.refused() ? spendWhatHasCome(counters, grant) : grant);
 		}
 		if (rest == null) {
 			return CompletableFuture
@@ -183,11 +209,31 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		}).thenApply((grant) -> grant.refused() ? grant : merged(counters, spent, grant));
 	}
 
+	/**
+	 * A lease that was being fetched may have taken the very permits for which Redis
+	 * refuses a request beside it.
+	 */
+	private Grant spendWhatHasCome(List<Counter> counters, Grant refused) {
+		long cost = refused.wanted().most();
+		long now = this.nanos.getAsLong();
+		@Nullable Lease[] leases = new Lease[counters.size()];
+		for (int i = 0; i < leases.length; i++) {
+			LocalCounter local = this.locals.getIfPresent(counters.get(i));
+			leases[i] = (local != null && local.isOf(counters.get(i))) ? local.take(cost, now) : null;
+			if (leases[i] == null) {
+				putBack(leases, cost);
+				return refused;
+			}
+		}
+		counters.forEach(this.refusals::forget);
+		return new Grant(refused.wanted(), cost, readings(counters, leases), Decision.Source.LEASE);
+	}
+
 	/** Asks Redis, and remembers what it said. */
 	private CompletionStage<Grant> ask(List<Counter> counters, Permits permits, Duration timeout, long now) {
 		return this.central.acquire(counters, permits, timeout).whenComplete((grant, failure) -> {
 			if (grant != null) {
-				if (grant.refused() && grant.complete()) {
+				if (grant.refused() && grant.complete() && now - this.forgottenAt >= 0) {
 					this.refusals.remember(grant, now, counters.size() > 1);
 				}
 				for (Reading reading : grant.readings()) {
@@ -207,12 +253,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	}
 
 	private @Nullable LocalCounter local(Counter counter) {
-		boolean leased = switch (counter.spec().enforcement()) {
-			case STRICT -> false;
-			case LEASED -> true;
-			case ADAPTIVE -> this.hot.test(counter);
-		};
-		if (!leased) {
+		if (!isLeased(counter)) {
 			return null;
 		}
 		LocalCounter local = this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
@@ -224,22 +265,42 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		return local;
 	}
 
-	private void fetch(Counter counter, LocalCounter local, long now) {
+	/** Strict counters are only watched, so that operators see them. */
+	private boolean isLeased(Counter counter) {
+		Enforcement enforcement = counter.spec().enforcement();
+		return enforcement == Enforcement.LEASED || this.hot.test(counter) && enforcement == Enforcement.ADAPTIVE;
+	}
+
+	/**
+	 * Within the deadline of a check, although nobody waits: else a lease could close the
+	 * breaker of a node that is too slow for checks. A lease that comes late is spent.
+	 */
+	private void fetch(Counter counter, LocalCounter local, Duration timeout, long now) {
 		long size = local.size(this.instances.getAsInt(), now);
 		if (size == 0) {
 			return;
 		}
-		this.central.acquire(List.of(counter), Permits.between(1, size), this.options.refresh())
-			.whenComplete((grant, failure) -> {
-				if (grant != null) {
-					local.fetched(grant, size, now);
-					this.listener.fetched(grant.permits());
-				}
-				else {
-					local.notFetched();
-					UnansweredException.of(failure).late().thenAccept((late) -> local.fetched(late, size, now));
-				}
-			});
+		this.central.acquire(List.of(counter), Permits.between(1, size), timeout).whenComplete((grant, failure) -> {
+			if (grant != null) {
+				local.fetched(grant, size, now);
+				came(counter, grant);
+			}
+			else {
+				local.notFetched();
+				UnansweredException.of(failure).late().thenAccept((late) -> {
+					local.granted(late, size, now);
+					came(counter, late);
+				});
+			}
+		});
+	}
+
+	/** Whoever was refused in the meantime can be admitted now. */
+	private void came(Counter counter, Grant lease) {
+		this.listener.fetched(lease.permits());
+		if (lease.permits() > 0) {
+			this.refusals.forget(counter);
+		}
 	}
 
 	private static List<Reading> readings(List<Counter> counters, @Nullable Lease[] leases) {

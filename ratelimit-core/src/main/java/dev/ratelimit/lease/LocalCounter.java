@@ -53,6 +53,9 @@ final class LocalCounter {
 
 	private double rate;
 
+	/** What was spent of the current lease and is in the rate already. */
+	private long measured;
+
 	private long extra;
 
 	private long ceiling = Long.MAX_VALUE;
@@ -67,6 +70,24 @@ final class LocalCounter {
 	 * @return the lease, {@code null} if Redis has to be asked
 	 */
 	@Nullable Lease spend(long permits, long now) {
+		Lease lease = take(permits, now);
+		if (lease != null) {
+			return lease;
+		}
+		if (this.since == NEVER) {
+			// The first one only starts the clock.
+			this.since = now;
+		}
+		else {
+			this.missed.addAndGet(permits);
+		}
+		return null;
+	}
+
+	/**
+	 * Spends permits of a lease for a request that has come by before.
+	 */
+	@Nullable Lease take(long permits, long now) {
 		Lease lease = this.current;
 		if (lease != null && lease.take(permits, now)) {
 			return lease;
@@ -78,13 +99,6 @@ final class LocalCounter {
 			if (lease != null && lease.take(permits, now)) {
 				return lease;
 			}
-		}
-		if (this.since == NEVER) {
-			// The first one only starts the clock.
-			this.since = now;
-		}
-		else {
-			this.missed.addAndGet(permits);
 		}
 		return null;
 	}
@@ -107,12 +121,8 @@ final class LocalCounter {
 	 */
 	synchronized long size(int instances, long now) {
 		Lease lease = this.current;
-		double elapsed = Math.max(1, now - this.since) / SECOND;
-		double spent = this.missed.getAndSet(0) + ((lease != null) ? lease.size() - lease.get() : 0);
-		this.since = now;
-		double measured = spent / elapsed;
-		this.rate = (this.rate == 0) ? measured : (this.rate + measured) / 2;
 		double interval = Math.max(this.options.refresh().toNanos() / SECOND, instances / MAX_CALLS_PER_SECOND);
+		measure(lease, interval, now);
 		Reading reading = this.reading;
 		long left = (reading != null) ? reading.available(reading.time() + (now - this.readAt) / 1_000) : 0;
 		long size = Math.min(Math.min((long) (this.rate * interval) + this.extra, this.ceiling),
@@ -125,11 +135,33 @@ final class LocalCounter {
 	}
 
 	/**
-	 * A lease was asked for.
-	 * @param grant what came of it
+	 * A time weighs as much as it lasted, or two requests that come together while no
+	 * lease can be had would look like a flood.
+	 */
+	private void measure(@Nullable Lease lease, double interval, long now) {
+		double elapsed = Math.max(1, now - this.since) / SECOND;
+		long ofLease = (lease != null) ? lease.size() - lease.get() : 0;
+		double spent = Math.max(0, this.missed.getAndSet(0) + ofLease - this.measured);
+		this.measured = ofLease;
+		this.since = now;
+		double fresh = spent / elapsed;
+		this.rate = (this.rate == 0) ? fresh : this.rate + (fresh - this.rate) * elapsed / (elapsed + interval);
+	}
+
+	/**
+	 * A lease was asked for, and this came of it.
+	 */
+	void fetched(Grant grant, long wanted, long sent) {
+		granted(grant, wanted, sent);
+		this.fetching.set(false);
+	}
+
+	/**
+	 * Redis has answered, perhaps when another lease was being asked for already.
+	 * @param grant the answer
 	 * @param wanted how many permits it was asked for
 	 */
-	synchronized void fetched(Grant grant, long wanted, long sent) {
+	synchronized void granted(Grant grant, long wanted, long sent) {
 		if (!grant.readings().isEmpty()) {
 			told(grant.readings().get(0), sent);
 		}
@@ -146,7 +178,6 @@ final class LocalCounter {
 			this.ceiling = Math.max(1, wanted / 2);
 			this.extra = 0;
 		}
-		this.fetching.set(false);
 	}
 
 	void notFetched() {
@@ -185,7 +216,8 @@ final class LocalCounter {
 				this.extra++;
 				this.ceiling = (this.ceiling == Long.MAX_VALUE) ? this.ceiling : this.ceiling + 1;
 			}
-			this.missed.addAndGet((spent != null) ? spent.size() - spent.get() : 0);
+			this.missed.addAndGet((spent != null) ? spent.size() - spent.get() - this.measured : 0);
+			this.measured = 0;
 			this.current = ahead;
 			this.next = null;
 		}

@@ -2,6 +2,7 @@ package dev.ratelimit.lease;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -75,6 +76,10 @@ final class Refusals {
 
 	void forget(Counter counter) {
 		this.refusals.invalidate(counter);
+	}
+
+	void forget(Predicate<Counter> which) {
+		this.refusals.asMap().keySet().removeIf(which);
 	}
 
 	void forgetAll() {

@@ -50,6 +50,15 @@ final class CounterResolver {
 		return counters;
 	}
 
+	/**
+	 * The counter of one limit.
+	 * @return {@code null} if the request lacks one of its dimensions
+	 */
+	@Nullable Counter resolve(Match match, CounterSpec spec, Request request) {
+		List<String> values = values(spec.limit(), request, MissingIdentity.SKIP);
+		return (values != null) ? new Counter(spec, this.keys, match.owner(), values) : null;
+	}
+
 	private @Nullable List<String> values(Limit limit, Request request, MissingIdentity onMissing) {
 		List<String> values = new ArrayList<>(limit.by().size());
 		for (Dimension dimension : limit.by()) {

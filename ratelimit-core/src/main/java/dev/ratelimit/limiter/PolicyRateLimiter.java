@@ -19,6 +19,7 @@ import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
@@ -134,6 +135,23 @@ public final class PolicyRateLimiter implements RateLimiter {
 			counters.addAll(this.parts.all(tried));
 		}
 		return this.counters.reset(counters);
+	}
+
+	/**
+	 * The counter that one limit has for the request's caller.
+	 * @throws IllegalArgumentException if there is no such policy or limit, or the
+	 * request lacks a dimension of it
+	 */
+	public Counter counter(Request request, String limit) {
+		Match match = match(request);
+		for (CounterSpec spec : match.specs()) {
+			Counter counter = spec.limit().name().equals(limit) ? this.resolver.resolve(match, spec, request) : null;
+			if (counter != null) {
+				return counter;
+			}
+		}
+		throw new IllegalArgumentException("policy '" + request.policy() + "' has no limit '" + limit
+				+ "', or it counts by dimensions that the request does not have");
 	}
 
 	/**
@@ -281,11 +299,16 @@ public final class PolicyRateLimiter implements RateLimiter {
 		return CompletableFuture.completedFuture(Decision.without(request, 0, false, Decision.Outcome.DENIED, reason));
 	}
 
-	private List<Counter> counters(Request request) {
-		@Nullable Match match = this.policies.get().match(request);
+	private Match match(Request request) {
+		Match match = this.policies.get().match(request);
 		if (match == null) {
 			throw new IllegalArgumentException("there is no policy '" + request.policy() + "'");
 		}
+		return match;
+	}
+
+	private List<Counter> counters(Request request) {
+		Match match = match(request);
 		List<Counter> counters = this.resolver.resolve(match, request);
 		if (counters == null || counters.isEmpty()) {
 			throw new IllegalArgumentException(

@@ -39,8 +39,8 @@ public final class ClientSettings {
 	}
 
 	/**
-	 * The same threads, but reconnecting soon, each client at another time, and closing
-	 * connections that are dead.
+	 * The same threads, but reconnecting soon, each client at another time, closing
+	 * connections that are dead and sending nothing twice.
 	 */
 	public static ClientResources resources(ClientResources application) {
 		NettyCustomizer customizer = application.nettyCustomizer();
@@ -56,7 +56,7 @@ public final class ClientSettings {
 				@Override
 				public void afterChannelInitialized(Channel channel) {
 					customizer.afterChannelInitialized(channel);
-					channel.pipeline().addFirst(new AnswerWatchdog(PATIENCE.toNanos()));
+					channel.pipeline().addFirst(new AnswerWatchdog(PATIENCE.toNanos())).addLast(new LostCommands());
 				}
 
 			})

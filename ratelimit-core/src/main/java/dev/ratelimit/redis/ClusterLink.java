@@ -11,6 +11,8 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 
+import dev.ratelimit.counter.Counter;
+
 /**
  * A connection to a cluster. Commands go to primaries only, and a node that has become a
  * replica says where its slots have gone, so that nothing has to be checked.
@@ -38,13 +40,13 @@ final class ClusterLink implements Link {
 	}
 
 	@Override
-	public int slot(String key) {
-		return SlotHash.getSlot(key);
+	public int slot(Counter counter) {
+		return SlotHash.getSlot(counter.key());
 	}
 
 	@Override
-	public String node(String key) {
-		RedisClusterNode node = this.connection.getPartitions().getMasterBySlot(slot(key));
+	public String node(Counter counter) {
+		RedisClusterNode node = this.connection.getPartitions().getMasterBySlot(slot(counter));
 		return (node != null) ? this.names.computeIfAbsent(node.getNodeId(), (id) -> name(node.getUri())) : NOBODY;
 	}
 
@@ -61,8 +63,8 @@ final class ClusterLink implements Link {
 	 * Only where it is missing: to wait for all nodes would be to wait for a sick one.
 	 */
 	@Override
-	public CompletionStage<Void> load(LuaScript script, String key) {
-		RedisClusterNode node = this.connection.getPartitions().getMasterBySlot(slot(key));
+	public CompletionStage<Void> load(LuaScript script, Counter counter) {
+		RedisClusterNode node = this.connection.getPartitions().getMasterBySlot(slot(counter));
 		if (node == null) {
 			return CompletableFuture.completedStage(null);
 		}

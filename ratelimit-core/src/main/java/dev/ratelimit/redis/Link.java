@@ -5,6 +5,8 @@ import java.util.concurrent.CompletionStage;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.counter.Counter;
+
 /**
  * A connection to Redis, single or cluster, as the counters see it.
  */
@@ -16,14 +18,14 @@ interface Link extends AutoCloseable {
 	@Nullable RedisClusterAsyncCommands<byte[], byte[]> commands();
 
 	/**
-	 * What keys must share to be named in one call.
+	 * What counters must share to be named in one call.
 	 */
-	int slot(String key);
+	int slot(Counter counter);
 
 	/**
-	 * Who keeps the key.
+	 * Who keeps the counter.
 	 */
-	String node(String key);
+	String node(Counter counter);
 
 	/**
 	 * Teaches a script to every node that may be asked for it.
@@ -31,9 +33,9 @@ interface Link extends AutoCloseable {
 	CompletionStage<Void> load(LuaScript script);
 
 	/**
-	 * Teaches a script to the node that keeps the key.
+	 * Teaches a script to the node that keeps the counter.
 	 */
-	CompletionStage<Void> load(LuaScript script, String key);
+	CompletionStage<Void> load(LuaScript script, Counter counter);
 
 	/**
 	 * A node said that it is a replica.

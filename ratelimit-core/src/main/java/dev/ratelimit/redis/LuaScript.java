@@ -29,6 +29,12 @@ final class LuaScript {
 	/** Of {@link RedisPulse}. */
 	static final LuaScript PULSE = new LuaScript(read("pulse"));
 
+	/** Of {@link RedisHotKeys}. */
+	static final LuaScript HOT = new LuaScript(read("hot"));
+
+	/** Of {@link RedisHotKeys}. */
+	static final LuaScript HOT_MARK = new LuaScript(read("hotmark"));
+
 	private final byte[] text;
 
 	private final String sha;

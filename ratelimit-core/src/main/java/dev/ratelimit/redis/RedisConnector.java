@@ -20,6 +20,7 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.event.ClusterTopologyChangedEvent;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +43,8 @@ public final class RedisConnector implements AutoCloseable {
 
 	private final Supplier<Link> connect;
 
+	private final Supplier<StatefulRedisPubSubConnection<String, String>> subscriber;
+
 	private final Runnable refresh;
 
 	private final CountDownLatch first = new CountDownLatch(1);
@@ -56,6 +59,7 @@ public final class RedisConnector implements AutoCloseable {
 
 	private RedisConnector(RedisClient client, String name) {
 		this.name = name;
+		this.subscriber = client::connectPubSub;
 		this.connect = () -> verified(
 				new SingleLink(client.connect(ByteArrayCodec.INSTANCE), name, new SingleLink.Events() {
 
@@ -76,6 +80,7 @@ public final class RedisConnector implements AutoCloseable {
 
 	private RedisConnector(RedisClusterClient client) {
 		this.name = "cluster";
+		this.subscriber = client::connectPubSub;
 		this.connect = () -> {
 			ClusterLink link = new ClusterLink(client.connect(ByteArrayCodec.INSTANCE));
 			this.listener.nodes(nodes(client));
@@ -161,6 +166,14 @@ public final class RedisConnector implements AutoCloseable {
 	@Nullable RedisClusterAsyncCommands<byte[], byte[]> commands() {
 		Link link = this.link;
 		return (link != null) ? link.commands() : null;
+	}
+
+	/**
+	 * Connects once more, to subscribe by; Lettuce reconnects and subscribes again by
+	 * itself.
+	 */
+	StatefulRedisPubSubConnection<String, String> subscriber() {
+		return this.subscriber.get();
 	}
 
 	@Override

@@ -45,32 +45,43 @@ public final class RedisCounters implements Shards {
 
 	private final @Nullable LongSupplier micros;
 
-	private RedisCounters(Supplier<@Nullable Link> link, String nowhere, @Nullable LongSupplier micros) {
+	private final @Nullable RedisSignals signals;
+
+	private RedisCounters(Supplier<@Nullable Link> link, String nowhere, @Nullable LongSupplier micros,
+			@Nullable RedisSignals signals) {
 		this.link = link;
 		this.nowhere = nowhere;
 		this.micros = micros;
+		this.signals = signals;
 	}
 
 	public static RedisCounters on(RedisConnector connector) {
-		return new RedisCounters(connector::link, connector.name(), null);
+		return new RedisCounters(connector::link, connector.name(), null, null);
+	}
+
+	/**
+	 * Counters whose resets are told to all instances.
+	 */
+	public static RedisCounters on(RedisConnector connector, RedisSignals signals) {
+		return new RedisCounters(connector::link, connector.name(), null, signals);
 	}
 
 	public static RedisCounters on(StatefulRedisConnection<byte[], byte[]> connection) {
 		SingleLink link = new SingleLink(connection, "redis", SingleLink.Events.NONE);
 		link.verify().toCompletableFuture().join();
-		return new RedisCounters(() -> link, "redis", null);
+		return new RedisCounters(() -> link, "redis", null, null);
 	}
 
 	public static RedisCounters on(StatefulRedisClusterConnection<byte[], byte[]> connection) {
 		ClusterLink link = new ClusterLink(connection);
-		return new RedisCounters(() -> link, "redis", null);
+		return new RedisCounters(() -> link, "redis", null, null);
 	}
 
 	/**
 	 * The same counters on another clock than Redis's: a seam for tests.
 	 */
 	RedisCounters at(LongSupplier micros) {
-		return new RedisCounters(this.link, this.nowhere, micros);
+		return new RedisCounters(this.link, this.nowhere, micros, this.signals);
 	}
 
 	@Override
@@ -81,13 +92,13 @@ public final class RedisCounters implements Shards {
 	@Override
 	public int slot(Counter counter) {
 		Link link = this.link.get();
-		return (link != null) ? link.slot(counter.key()) : 0;
+		return (link != null) ? link.slot(counter) : 0;
 	}
 
 	@Override
 	public String node(Counter counter) {
 		Link link = this.link.get();
-		return (link != null) ? link.node(counter.key()) : this.nowhere;
+		return (link != null) ? link.node(counter) : this.nowhere;
 	}
 
 	/**
@@ -125,12 +136,18 @@ public final class RedisCounters implements Shards {
 			.toArray(byte[][]::new);
 		return commands.unlink(keys)
 			.exceptionallyCompose((failure) -> CompletableFuture.failedStage(Failures.translate(failure)))
-			.thenApply((count) -> null);
+			.thenCompose((count) -> told(counters));
 	}
 
 	@Override
 	public String toString() {
 		return "counters in Redis";
+	}
+
+	/** After the deletion, so that nobody learns the old state again. */
+	private CompletionStage<Void> told(List<Counter> counters) {
+		return (this.signals != null) ? this.signals.send(ForgetSignal.TYPE, ForgetSignal.text(counters))
+				: CompletableFuture.completedStage(null);
 	}
 
 	private void enter(Waiting request) {
@@ -154,7 +171,7 @@ public final class RedisCounters implements Shards {
 		return send(link, (commands) -> commands.evalsha(script.sha(), ScriptOutputType.MULTI, keys,
 				arguments))
 			.exceptionallyCompose((failure) -> Failures.unknownScript(failure)
-					? this.loads.load(script, call.key(), link)
+					? this.loads.load(script, call.counter(), link)
 						.thenCompose((loaded) -> send(link, (commands) -> script.call(commands, keys, arguments)))
 					: CompletableFuture.failedStage(failure))
 			.handle((reply, failure) -> {

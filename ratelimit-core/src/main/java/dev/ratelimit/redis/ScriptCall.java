@@ -75,9 +75,9 @@ final class ScriptCall {
 		return LuaScript.of(this.algorithm);
 	}
 
-	/** One of the keys, which share a slot and with it a node. */
-	String key() {
-		return this.counters.get(0).key();
+	/** One of the counters, which share a slot and with it a node. */
+	Counter counter() {
+		return this.counters.get(0);
 	}
 
 	byte[][] keys() {

@@ -14,6 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
@@ -66,12 +67,12 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 	}
 
 	@Override
-	public int slot(String key) {
+	public int slot(Counter counter) {
 		return THE_ONLY_SLOT;
 	}
 
 	@Override
-	public String node(String key) {
+	public String node(Counter counter) {
 		return this.name;
 	}
 
@@ -81,7 +82,7 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 	}
 
 	@Override
-	public CompletionStage<Void> load(LuaScript script, String key) {
+	public CompletionStage<Void> load(LuaScript script, Counter counter) {
 		return load(script);
 	}
 

@@ -12,7 +12,12 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.HotKey;
+import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.counter.HotStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -70,10 +75,93 @@ class HotCountersTests {
 		assertThat(this.hot.size()).isEqualTo(100);
 	}
 
+	@Test
+	void aMillionBusyCountersTakeNoMoreRoomThanAFewAndTheBusiestIsStillFound() {
+		HotCounters crowd = new HotCounters(100, 10_000, () -> 1, this.nanos::get);
+		for (int i = 0; i < 1_000_000; i++) {
+			crowd.test(counter("tenant" + i));
+			crowd.test(counter("tenant" + i));
+			if (i % 10 == 0) {
+				crowd.test(counter("acme"));
+			}
+			this.nanos.addAndGet(100_000);
+			if (i % 10_000 == 9_999) {
+				assertThat(crowd.seen(10_000)).hasSizeLessThanOrEqualTo(512);
+				assertThat(crowd.seen(1)).singleElement()
+					.satisfies((key) -> assertThat(key.name().key()).isEqualTo("acme"));
+			}
+		}
+		assertThat(crowd.size()).isEqualTo(1);
+	}
+
+	@Test
+	void candidatesAreToldWithTheirRates() {
+		hotAfter("acme", 2_000, Duration.ofSeconds(2));
+		assertThat(this.hot.seen(10)).singleElement().satisfies((key) -> {
+			assertThat(key.name()).isEqualTo(CounterName.of(counter("acme")));
+			assertThat(key.perSecond()).isBetween(1_900L, 2_100L);
+		});
+		assertThat(this.hot.size()).isZero();
+	}
+
+	@Test
+	void rareCounterIsNoCandidate() {
+		hotAfter("acme", 500, Duration.ofSeconds(2));
+		assertThat(this.hot.seen(10)).isEmpty();
+	}
+
+	@Test
+	void whatIsHotOverTheFleetIsHotHereHoweverRare() {
+		assertThat(this.hot.test(counter("acme"))).isFalse();
+		told(key("acme", 10_000), null);
+		assertThat(this.hot.test(counter("acme"))).isTrue();
+		assertThat(this.hot.test(counter("globex"))).isFalse();
+	}
+
+	@Test
+	void staysHotWhileTheFleetIsAboveHalfOfTheThreshold() {
+		told(key("acme", 12_000), null);
+		hotAfter("acme", 10, Duration.ofSeconds(1));
+		told(key("acme", 5_000), null);
+		assertThat(hotAfter("acme", 10, Duration.ofSeconds(5))).isTrue();
+		told(key("acme", 4_999), null);
+		assertThat(hotAfter("acme", 10, Duration.ofMillis(700))).isTrue();
+		assertThat(hotAfter("acme", 10, Duration.ofSeconds(2))).isFalse();
+	}
+
+	@Test
+	void markedCounterIsHotUntilTheMarkIsGone() {
+		HotMark mark = new HotMark(CounterName.of(counter("acme")), Duration.ofHours(1), "ann", "");
+		told(null, mark);
+		assertThat(hotAfter("acme", 10, Duration.ofSeconds(5))).isTrue();
+		assertThat(this.hot.top()).containsExactly(new HotCounter(mark.name(), 0, true, mark));
+		told(null, null);
+		assertThat(hotAfter("acme", 10, Duration.ofSeconds(2))).isFalse();
+		assertThat(this.hot.top()).isEmpty();
+	}
+
+	@Test
+	void keyIsNotMadeForACounterThatNobodyAsksAbout() {
+		told(key("acme", 10_000), null);
+		Counter other = new Counter(SPEC, new CounterKeys("rl"), "orders", List.of("globex"));
+		assertThat(this.hot.test(other)).isFalse();
+		assertThat(other).extracting("key").isNull();
+	}
+
+	private void told(HotKey key, HotMark mark) {
+		this.hot.told(new HotStore.View((key != null) ? List.of(key) : List.of(),
+				(mark != null) ? List.of(mark) : List.of(), Duration.ofSeconds(1)));
+	}
+
+	private static HotKey key(String tenant, long perSecond) {
+		return new HotKey(CounterName.of(counter(tenant)), perSecond);
+	}
+
 	private boolean hotAfter(String tenant, int perSecond, Duration time) {
 		long end = this.nanos.get() + time.toNanos();
 		boolean isHot = false;
 		while (this.nanos.get() < end) {
+			this.hot.turnIfDue();
 			isHot = this.hot.test(counter(tenant));
 			this.nanos.addAndGet(1_000_000_000L / perSecond);
 		}

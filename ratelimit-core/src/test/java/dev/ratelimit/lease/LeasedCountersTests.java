@@ -178,6 +178,22 @@ class LeasedCountersTests {
 	}
 
 	@Test
+	void leaseThatTookThePermitsOfARefusedRequestIsSpentForIt() {
+		Counter counter = counter("acme", Enforcement.LEASED, "100/d");
+		take(1, counter);
+		take(30, counter);
+		this.central.holding = true;
+		List<CompletableFuture<Grant>> answers = new ArrayList<>();
+		for (int i = 0; i < 69; i++) {
+			pass(Duration.ofNanos(100_000));
+			answers.add(this.counters.acquire(List.of(counter), Permits.exactly(1)).toCompletableFuture());
+		}
+		this.central.release();
+		assertThat(answers).noneMatch((answer) -> join(answer).refused());
+		assertThat(answers).anyMatch((answer) -> join(answer).source() == Decision.Source.LEASE);
+	}
+
+	@Test
 	void remainingCountsDownByWhatIsSpentHere() {
 		Counter counter = counter("acme", Enforcement.LEASED, "10000/s");
 		warm(counter);
@@ -247,6 +263,10 @@ class LeasedCountersTests {
 
 		private boolean failing;
 
+		private boolean holding;
+
+		private final List<Runnable> held = new ArrayList<>();
+
 		/** One per limit, as in a policy. */
 		CounterSpec spec(Enforcement enforcement, String quota) {
 			CounterSpec fresh = new CounterSpec(Algorithm.GCRA, Limit.of("per-user", List.of(Dimension.USER), quota),
@@ -263,10 +283,26 @@ class LeasedCountersTests {
 		@Override
 		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
 			this.calls++;
+			if (this.holding) {
+				CompletableFuture<Grant> stage = new CompletableFuture<>();
+				Grant grant = answer(counters, permits);
+				this.held.add(() -> stage.complete(grant));
+				return stage;
+			}
 			return this.failing
 					? CompletableFuture.failedStage(new UnansweredException(Decision.Reason.BREAKER_OPEN, "open"))
-					: this.memory.acquire(counters, permits)
-						.thenApply((grant) -> new Grant(permits, grant.permits(), grant.readings(), source()));
+					: CompletableFuture.completedStage(answer(counters, permits));
+		}
+
+		private Grant answer(List<Counter> counters, Permits permits) {
+			Grant grant = join(this.memory.acquire(counters, permits));
+			return new Grant(permits, grant.permits(), grant.readings(), source());
+		}
+
+		/** Lets answers arrive, in the order in which they were given. */
+		void release() {
+			this.holding = false;
+			this.held.forEach(Runnable::run);
 		}
 
 		@Override

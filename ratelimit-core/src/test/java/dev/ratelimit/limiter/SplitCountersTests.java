@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
@@ -249,6 +250,20 @@ class SplitCountersTests {
 	}
 
 	@Test
+	void searchEndsWhenAnotherTryWouldBeTooLate() {
+		PolicySet policies = PolicySet
+			.of(Policy.builder("orders").limit(PER_TENANT).timeout(Duration.ofMillis(50)).build());
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters,
+				Fallback.to(this.local), OPTIONS, List.of());
+		this.counters.delay = Duration.ofMillis(30);
+		assertThat(check(limiter, ANN.withCost(10)).allowed()).isTrue();
+		Decision refused = check(limiter, ANN);
+		assertThat(refused.outcome()).isEqualTo(Decision.Outcome.REFUSED);
+		assertThat(refused.degraded()).isFalse();
+		assertThat(this.counters.calls).isEqualTo(2);
+	}
+
+	@Test
 	void localModeCountsTheWholeLimitInOnePiece() {
 		PolicyRateLimiter limiter = limiter(
 				Policy.builder("orders").limit(PER_TENANT).onFailure(FailureMode.LOCAL).build());
@@ -323,6 +338,8 @@ class SplitCountersTests {
 
 		private boolean lateSuccess;
 
+		private Duration delay = Duration.ZERO;
+
 		private int calls;
 
 		@Override
@@ -333,7 +350,11 @@ class SplitCountersTests {
 			List<Counter> sick = counters.stream().filter(this::isSick).toList();
 			List<Counter> well = counters.stream().filter((counter) -> !isSick(counter)).toList();
 			if (sick.isEmpty()) {
-				return this.memory.acquire(counters, permits).thenApply((grant) -> asRedis(grant, List.of()));
+				CompletableFuture<Grant> taken = this.memory.acquire(counters, permits)
+					.thenApply((grant) -> asRedis(grant, List.of()))
+					.toCompletableFuture();
+				return this.delay.isZero() ? taken : new CompletableFuture<Grant>().completeOnTimeout(taken.join(),
+						this.delay.toMillis(), TimeUnit.MILLISECONDS);
 			}
 			CompletionStage<Grant> late = this.lateSuccess ? this.memory.acquire(sick, permits)
 					: new CompletableFuture<>();

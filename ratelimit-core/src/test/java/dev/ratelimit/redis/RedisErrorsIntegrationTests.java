@@ -174,6 +174,25 @@ class RedisErrorsIntegrationTests {
 	}
 
 	@Test
+	void callsWhoseAnswersAreLostWithTheConnectionAreNotSentAgain() {
+		RedisServer redis = server();
+		ChaosProxy proxy = ChaosProxy.before(redis);
+		this.open.add(0, proxy);
+		Counters counters = counters(proxy.uri());
+		Counters besides = counters(redis.uri());
+		take(counters, "ann");
+		proxy.delayReplies(Duration.ofMinutes(1), Duration.ZERO);
+		CompletableFuture<Grant> lost = acquire(counters, "ann");
+		CompletableFuture<Grant> lostToo = acquire(counters, "ann");
+		await().until(() -> remaining(besides, "ann") == 997);
+		proxy.cut();
+		assertThat(lost).failsWithin(Duration.ofSeconds(5));
+		assertThat(lostToo).failsWithin(Duration.ofSeconds(5));
+		await().until(() -> failure(counters, "bob") == null);
+		assertThat(remaining(besides, "ann")).isEqualTo(997);
+	}
+
+	@Test
 	void deadConnectionIsReplaced() {
 		RedisServer redis = server();
 		ChaosProxy proxy = ChaosProxy.before(redis);

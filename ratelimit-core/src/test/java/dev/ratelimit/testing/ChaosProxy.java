@@ -130,6 +130,14 @@ public final class ChaosProxy implements AutoCloseable {
 		});
 	}
 
+	/** Resets every connection, with all that is on its way; new ones are healthy. */
+	public void cut() {
+		onLoop(() -> {
+			forward(Delay.NONE, Delay.NONE);
+			List.copyOf(this.connections).forEach(ProxiedConnection::reset);
+		});
+	}
+
 	/** Ends all faults. */
 	public void heal() {
 		onLoop(() -> forward(Delay.NONE, Delay.NONE));

@@ -115,6 +115,11 @@ final class Decisions implements DecisionListener {
 			return !this.degraded && this.source == Decision.Source.REDIS;
 		}
 
+		/** Whether permits that were taken ahead admitted it. */
+		boolean leased() {
+			return this.source == Decision.Source.LEASE;
+		}
+
 		boolean breakerOpen() {
 			return this.reason == Decision.Reason.BREAKER_OPEN;
 		}

@@ -164,6 +164,16 @@ final class FaultCase implements AutoCloseable {
 		return this.phases.length(Phase.DURING);
 	}
 
+	/** How long ago the case began, its warm-up included. */
+	Duration age() {
+		return this.phases.since(Phase.WARM_UP, System.nanoTime());
+	}
+
+	/** The phase at a {@link System#nanoTime()}. */
+	Phase phase(long nanos) {
+		return this.phases.at(nanos);
+	}
+
 	Stalls stalls() {
 		return this.stalls;
 	}

@@ -60,11 +60,14 @@ record FaultReport(FaultCase fault) {
 				  %d gateway(s), %d calls/s
 				  %-11s %-7s %7s %8s %8s %8s %6s %6s %6s %8s %8s %8s %8s
 				%s  while open: %s ms    open after %s s    enforced again after %s s    heap %d -> %d MB
+				  leases decided %d during, the last after %s s
 				  this machine stalled for up to %s ms
 				""", this.fault.fault(), this.fault.gateways().size(), load().rate(), "policy", "phase", "sent",
 				"admitted", "refused", "degraded", "5xx", "failed", "unsent", "p50 ms", "p99 ms", "max ms", "HTTP p99",
 				lines, whileOpen, seconds(this.fault.opened()), seconds(this.fault.recovered()),
-				megabytes(this.fault.heapBefore()), megabytes(this.fault.heapAfter()), stalls());
+				megabytes(this.fault.heapBefore()), megabytes(this.fault.heapAfter()),
+				this.fault.decisions().count(Phase.DURING, Decisions.Kind::leased),
+				seconds(this.fault.decisions().last(Phase.DURING, Decisions.Kind::leased)), stalls());
 	}
 
 	private String line(String policy, Phase phase) {

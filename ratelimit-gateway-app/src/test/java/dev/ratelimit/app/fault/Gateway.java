@@ -4,6 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -23,6 +24,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.http.client.ReactorResourceFactory;
 
 import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.app.RateLimitGatewayApplication;
 import dev.ratelimit.guard.BreakerState;
 import dev.ratelimit.guard.NodeListener;
@@ -116,9 +118,11 @@ final class Gateway implements AutoCloseable {
 		}
 
 		/** One policy for each failure mode instead of a single one. */
-		Settings modes() {
+		Settings modes(Enforcement enforcement) {
 			this.policies = Stream.of("allow", "deny", "local").map("fault-"::concat).toList();
 			this.profiles = List.of("fault", "fault-modes");
+			this.policies.forEach((policy) -> add("ratelimit.policies." + policy,
+					".enforcement=" + enforcement.name().toLowerCase(Locale.ROOT)));
 			return this;
 		}
 

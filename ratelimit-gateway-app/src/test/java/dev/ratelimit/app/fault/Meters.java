@@ -1,5 +1,7 @@
 package dev.ratelimit.app.fault;
 
+import java.util.stream.Stream;
+
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
@@ -16,6 +18,22 @@ record Meters(FaultCase fault) {
 	/** Checks that a node did not answer for this reason. */
 	double errors(String reason) {
 		return sum("ratelimit.redis.errors", reason);
+	}
+
+	/** Leases that Redis was asked for and answered. */
+	double refills() {
+		return registries().mapToDouble((registry) -> registry.get("ratelimit.lease.refills").counter().count()).sum();
+	}
+
+	/** Decisions that a lease made. */
+	double leaseHits() {
+		return registries().mapToDouble((registry) -> registry.get("ratelimit.lease.hits").counter().count()).sum();
+	}
+
+	/** Permits that Redis granted ahead. */
+	double permitsLeased() {
+		return registries().mapToDouble((registry) -> registry.get("ratelimit.lease.size").summary().totalAmount())
+			.sum();
 	}
 
 	/** How many meters there are, but for those that a JVM registers when it likes. */
@@ -46,6 +64,10 @@ record Meters(FaultCase fault) {
 			.flatMap((gateway) -> registry(gateway).find(meter).tag("reason", reason).counters().stream())
 			.mapToDouble(Counter::count)
 			.sum();
+	}
+
+	private Stream<MeterRegistry> registries() {
+		return this.fault.gateways().stream().map(Meters::registry);
 	}
 
 	private static MeterRegistry registry(Gateway gateway) {

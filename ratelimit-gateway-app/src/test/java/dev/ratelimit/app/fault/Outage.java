@@ -1,6 +1,8 @@
 package dev.ratelimit.app.fault;
 
 import java.time.Duration;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,6 +30,16 @@ abstract class Outage {
 
 	static final int TENANTS = 2;
 
+	/** The tenant that asks for more than it gets. */
+	private static final String ABOVE = "tenant-1";
+
+	private static final int BURST = 2;
+
+	private static final int RATE = 20;
+
+	/** How long a lease lasts, in seconds. */
+	private static final int EXPIRY = 1;
+
 	private static final Duration SLACK = Duration.ofMillis(50);
 
 	private static final Duration WHILE_CLOSED = Duration.ofMillis(20 + 5).plus(SLACK);
@@ -36,23 +48,29 @@ abstract class Outage {
 
 	private static final long HEAP_NOISE = 16 << 20;
 
+	private final Outages outages;
+
 	private final String name;
 
 	private final Duration time;
 
 	private FaultCase fault;
 
+	private double refills;
+
+	private Duration recovery;
+
 	/**
 	 * An outage.
+	 * @param outages what it befalls
 	 * @param name what the report calls it
 	 * @param time how long it has to last at least to show what it does
 	 */
-	Outage(String name, Duration time) {
+	Outage(Outages outages, String name, Duration time) {
+		this.outages = outages;
 		this.name = name;
 		this.time = (time.compareTo(Faults.phase()) > 0) ? time : Faults.phase();
 	}
-
-	abstract Gateways gateways();
 
 	/** Makes Redis sick. */
 	abstract void inject(Duration time);
@@ -62,13 +80,17 @@ abstract class Outage {
 
 	@BeforeAll
 	void run() {
-		this.fault = gateways().fault(this.name);
+		this.fault = this.outages.fault(this.name);
 		try {
 			this.fault.before();
 			this.fault.during(this.time, () -> inject(this.time));
 		}
 		finally {
+			long start = System.nanoTime();
+			double before = meters().refills();
 			this.fault.after(this::repair);
+			this.refills = meters().refills() - before;
+			this.recovery = Duration.ofNanos(System.nanoTime() - start);
 		}
 	}
 
@@ -125,11 +147,11 @@ abstract class Outage {
 
 	@Test
 	void underLocalTheFleetAdmitsHalfAsMuchAgainAsTheLimit() {
-		double seconds = this.fault.lasted().toNanos() / 1e9;
-		double limit = 2 + 20 * seconds;
-		long admitted = this.fault.decisions()
-			.count(Phase.DURING, (kind) -> kind.policy().equals(LOCAL) && kind.allowed());
-		assertThat((double) admitted).as(seen()).isLessThanOrEqualTo(TENANTS * (1.5 * limit + gateways().all().size()));
+		double limit = BURST + RATE * seconds(this.fault.lasted());
+		long admitted = aboveTheLimit(LOCAL).filter((made) -> this.fault.phase(made.nanos()) == Phase.DURING)
+			.filter(TenantDecisions.Made::allowed)
+			.count();
+		assertThat((double) admitted).as(seen()).isLessThanOrEqualTo(1.5 * limit + this.fault.gateways().size());
 	}
 
 	@Test
@@ -150,14 +172,70 @@ abstract class Outage {
 		}
 	}
 
+	/** Without leases there is nothing to spend. */
+	@Test
+	void whatWasLeasedIsSpentAlthoughTheBreakerIsOpen() {
+		Optional<Duration> last = this.fault.decisions().last(Phase.DURING, Decisions.Kind::leased);
+		if (this.outages.leased()) {
+			assertThat(last).as(seen())
+				.hasValueSatisfying((time) -> assertThat(time).isGreaterThan(this.fault.opened().orElseThrow()));
+		}
+		else {
+			assertThat(last).isEmpty();
+		}
+	}
+
+	@Test
+	void leasesAdmitNoMoreThanRedisGranted() {
+		assertThat(meters().leaseHits()).as(seen()).isLessThanOrEqualTo(meters().permitsLeased());
+	}
+
+	/**
+	 * What counters and leases admitted of the caller that asks for too much, and not a
+	 * failure mode. A Redis that was restarted has forgotten what it counted, so there
+	 * may be a second burst.
+	 */
+	@Test
+	void whatIsNotMarkedAsDegradedIsWithinTheLimit() {
+		double limit = 2 * BURST + RATE * (seconds(this.fault.age()) + (this.outages.leased() ? EXPIRY : 0));
+		for (String policy : calls().policies()) {
+			assertThat((double) aboveTheLimit(policy).filter(TenantDecisions.Made::granted).count()).as(seen())
+				.isLessThanOrEqualTo(limit);
+		}
+	}
+
+	/** A lease lasts for a tenth of a second, also when all of them are gone at once. */
+	@Test
+	void leasesAreFetchedAgainWithoutAHerd() {
+		int counters = TENANTS * calls().policies().size() * this.fault.gateways().size();
+		assertThat(this.refills).as(seen()).isLessThanOrEqualTo(counters * (1 + 10 * seconds(this.recovery)));
+	}
+
 	@Test
 	void heapIsAsBefore() {
 		assertThat(this.fault.heapAfter()).isLessThan(this.fault.heapBefore() + HEAP_NOISE);
 	}
 
-	/** What this machine itself was late, which no deadline can make up for. */
+	/**
+	 * What this machine itself was late, which no deadline can make up for. A check that
+	 * began in the fault may end after it.
+	 */
 	private Duration stalled() {
-		return this.fault.stalls().longest(Phase.DURING);
+		Duration during = this.fault.stalls().longest(Phase.DURING);
+		Duration after = this.fault.stalls().longest(Phase.AFTER);
+		return (during.compareTo(after) > 0) ? during : after;
+	}
+
+	private Stream<TenantDecisions.Made> aboveTheLimit(String policy) {
+		return this.outages.seen().of(ABOVE).stream().filter((made) -> made.policy().equals(policy));
+	}
+
+	private Meters meters() {
+		return new Meters(this.fault);
+	}
+
+	private static double seconds(Duration duration) {
+		return duration.toNanos() / 1e9;
 	}
 
 	private OpenLoopLoad calls() {

@@ -2,107 +2,118 @@ package dev.ratelimit.app.fault;
 
 import java.time.Duration;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.testing.RedisServer;
 
 /** Faults of the server itself. */
 class RedisOutageIntegrationTests {
 
-	private static RedisServer redis;
+	@Nested
+	class Strict extends OfRedis {
 
-	private static Gateways gateways;
-
-	@BeforeAll
-	static void start() {
-		redis = RedisServer.start();
-		// The first command starts a client, which must not be busy when the fault
-		// begins.
-		redis.cli("PING");
-		gateways = Gateways.start(Gateway.on(redis).modes().instances(2), Callers.tenants(Outage.TENANTS));
-	}
-
-	@AfterAll
-	static void stop() {
-		gateways.close();
-		redis.close();
-	}
-
-	private abstract static class OfRedis extends Outage {
-
-		OfRedis(String name, Duration time) {
-			super(name, time);
-		}
-
-		@Override
-		Gateways gateways() {
-			return gateways;
+		Strict() {
+			super(Enforcement.STRICT);
 		}
 
 	}
 
 	@Nested
-	class Killed extends OfRedis {
+	class Leased extends OfRedis {
 
-		Killed() {
-			super("kill -9, restart", Duration.ZERO);
-		}
-
-		@Override
-		void inject(Duration time) {
-			redis.kill();
-		}
-
-		@Override
-		void repair() {
-			redis.restart();
+		Leased() {
+			super(Enforcement.LEASED);
 		}
 
 	}
 
-	/**
-	 * Long enough for connections to be given up and made anew, which the kernel does.
-	 */
-	@Nested
-	class Stopped extends OfRedis {
+	private abstract static class OfRedis extends Outages {
 
-		Stopped() {
-			super("SIGSTOP, SIGCONT", Duration.ofSeconds(4));
+		private RedisServer redis;
+
+		OfRedis(Enforcement enforcement) {
+			super(enforcement);
 		}
 
 		@Override
-		void inject(Duration time) {
-			redis.freeze();
+		Gateway.Settings startRedis() {
+			this.redis = RedisServer.start();
+			// The first command starts a client, which must not be busy when the fault
+			// begins.
+			this.redis.cli("PING");
+			return Gateway.on(this.redis);
 		}
 
 		@Override
-		void repair() {
-			redis.thaw();
+		void stopRedis() {
+			this.redis.close();
 		}
 
-	}
+		@Nested
+		class Killed extends Outage {
 
-	/**
-	 * Shorter than connections are given up: all that was sent is answered in the end.
-	 */
-	@Nested
-	class Paused extends OfRedis {
+			Killed() {
+				super(OfRedis.this, "kill -9, restart", Duration.ZERO);
+			}
 
-		Paused() {
-			super("CLIENT PAUSE", Duration.ZERO);
+			@Override
+			void inject(Duration time) {
+				OfRedis.this.redis.kill();
+			}
+
+			@Override
+			void repair() {
+				OfRedis.this.redis.restart();
+			}
+
 		}
 
-		@Override
-		void inject(Duration time) {
-			redis.cli("CLIENT", "PAUSE", String.valueOf(time.plusMillis(100).toMillis()), "ALL");
+		/**
+		 * Long enough for connections to be given up and made anew, which the kernel
+		 * does.
+		 */
+		@Nested
+		class Stopped extends Outage {
+
+			Stopped() {
+				super(OfRedis.this, "SIGSTOP, SIGCONT", Duration.ofSeconds(4));
+			}
+
+			@Override
+			void inject(Duration time) {
+				OfRedis.this.redis.freeze();
+			}
+
+			@Override
+			void repair() {
+				OfRedis.this.redis.thaw();
+			}
+
 		}
 
-		/** Nothing but time ends a pause, also not for this. */
-		@Override
-		void repair() {
-			redis.cli("PING");
+		/**
+		 * Shorter than connections are given up: all that was sent is answered in the
+		 * end.
+		 */
+		@Nested
+		class Paused extends Outage {
+
+			Paused() {
+				super(OfRedis.this, "CLIENT PAUSE", Duration.ZERO);
+			}
+
+			@Override
+			void inject(Duration time) {
+				OfRedis.this.redis.cli("CLIENT", "PAUSE", String.valueOf(time.plusMillis(100).toMillis()), "ALL");
+			}
+
+			/** Nothing but time ends a pause, also not for this. */
+			@Override
+			void repair() {
+				OfRedis.this.redis.cli("PING");
+			}
+
 		}
 
 	}

@@ -1,13 +1,16 @@
 package dev.ratelimit.app.fault;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.testing.RedisSentinels;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
@@ -18,15 +21,20 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(RedisServers.class)
 class SentinelFailoverIntegrationTests {
 
-	@Test
-	void limitsAreEnforcedByThePromotedReplicaAndNeverByOneThatIsNone(RedisSentinels redis) {
+	/** All but the last of the tenants are within their limits. */
+	@ParameterizedTest
+	@EnumSource(names = { "STRICT", "LEASED" })
+	void limitsAreEnforcedByThePromotedReplicaAndNeverByOneThatIsNone(Enforcement enforcement, RedisSentinels redis) {
 		RedisServer old = redis.primary();
 		RedisServer promoted = redis.replica();
 		long asked = promoted.calls("evalsha");
-		try (FaultCase fault = FaultCase.start("primary killed, failover by Sentinels; on-failure: allow",
+		try (FaultCase fault = FaultCase.start(
+				"primary killed, failover by Sentinels; on-failure: allow, " + enforcement,
 				Gateway.on(redis)
 					.policy("on-failure=allow", "timeout=100ms", "limits.per-tenant.by=tenant",
-							"limits.per-tenant.quota=" + Faults.rate() / 20 + "/s"),
+							"limits.per-tenant.quota=" + Faults.rate() / 5 + "/s", "overrides[0].when.tenant=tenant-9",
+							"overrides[0].limits.per-tenant=" + Faults.rate() / 20 + "/s",
+							"enforcement=" + enforcement.name().toLowerCase(Locale.ROOT)),
 				Callers.tenants(10))) {
 			fault.before();
 			assertThat(promoted.calls("evalsha")).as("asked while a replica").isEqualTo(asked);
@@ -39,6 +47,8 @@ class SentinelFailoverIntegrationTests {
 			returned.get().join();
 			assertThat(fault.calls().total(Calls::serverErrors)).as(fault.decisions().toString()).isZero();
 			assertThat(fault.calls().total(Calls::failures)).isZero();
+			assertThat(fault.decisions().count(Phase.AFTER, Decisions.Kind::leased) > 0)
+				.isEqualTo(enforcement == Enforcement.LEASED);
 			assertThat(fault.calls().calls(Phase.AFTER).refused()).isPositive();
 			assertThat(fault.decisions().count(Phase.AFTER, (kind) -> kind.reason() == Decision.Reason.READ_ONLY))
 				.isZero();

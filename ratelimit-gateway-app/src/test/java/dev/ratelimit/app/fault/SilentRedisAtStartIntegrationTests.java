@@ -2,6 +2,7 @@ package dev.ratelimit.app.fault;
 
 import org.junit.jupiter.api.Test;
 
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.testing.ChaosProxy;
 import dev.ratelimit.testing.RedisServer;
 
@@ -14,7 +15,7 @@ class SilentRedisAtStartIntegrationTests {
 		try (RedisServer redis = RedisServer.start(); ChaosProxy network = ChaosProxy.before(redis)) {
 			network.swallow();
 			try (FaultCase fault = FaultCase.startDuring("started while a listener accepts and never speaks",
-					Gateway.on(redis).through(network).modes(), Callers.tenants(Outage.TENANTS))) {
+					Gateway.on(redis).through(network).modes(Enforcement.STRICT), Callers.tenants(Outage.TENANTS))) {
 				fault.during(() -> assertThat(network.accepted()).isNotEmpty());
 				fault.after(network::heal);
 				OpenLoopLoad calls = fault.calls();

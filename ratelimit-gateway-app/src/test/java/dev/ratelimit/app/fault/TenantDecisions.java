@@ -17,8 +17,8 @@ final class TenantDecisions implements DecisionListener {
 
 	@Override
 	public void decided(Request request, Decision decision, long nanos) {
-		this.made.add(new Made(request.dimensions().getOrDefault(Dimension.TENANT, ""), System.nanoTime(),
-				decision.reason(), decision.allowed(), decision.degraded()));
+		this.made.add(new Made(decision.policy(), request.dimensions().getOrDefault(Dimension.TENANT, ""),
+				System.nanoTime(), decision.reason(), decision.allowed(), decision.degraded()));
 	}
 
 	void forget() {
@@ -34,7 +34,7 @@ final class TenantDecisions implements DecisionListener {
 	}
 
 	/** A decision and when it was made, in {@link System#nanoTime()}. */
-	record Made(String tenant, long nanos, Decision.Reason reason, boolean allowed, boolean degraded) {
+	record Made(String policy, String tenant, long nanos, Decision.Reason reason, boolean allowed, boolean degraded) {
 
 		/** Whether Redis let it pass, and so has counted it. */
 		boolean granted() {

@@ -1,0 +1,161 @@
+package dev.ratelimit.actuate;
+
+import java.security.Principal;
+import java.time.Clock;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Request;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterName;
+import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.hot.HotCounter;
+import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.HotList;
+import dev.ratelimit.policy.PolicySet;
+
+/**
+ * Shows which counters are asked for most, and marks some as hot, for those who may and
+ * leaving a trail. Counters go by their keys, in which no value of a caller can be read.
+ */
+public final class HotKeyAdmin {
+
+	private final HotList list;
+
+	private final HotExchange exchange;
+
+	private final Supplier<PolicySet> policies;
+
+	private final BiFunction<Request, String, Counter> counters;
+
+	private final AdminChanges changes;
+
+	private final Clock clock;
+
+	/**
+	 * Creates it.
+	 * @param counters which counter a limit has for a request
+	 */
+	public HotKeyAdmin(HotList list, HotExchange exchange, Supplier<PolicySet> policies,
+			BiFunction<Request, String, Counter> counters, AdminCheck check, Audit audit, Clock clock) {
+		this.list = list;
+		this.exchange = exchange;
+		this.policies = policies;
+		this.counters = counters;
+		this.changes = new AdminChanges(check, audit);
+		this.clock = clock;
+	}
+
+	/**
+	 * The busiest counters of the fleet, as this instance saw them last.
+	 */
+	List<Map<String, Object>> show() {
+		return this.list.top().stream().map(this::describe).toList();
+	}
+
+	/**
+	 * Marks a counter. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> mark(@Nullable Map<String, Object> body, @Nullable Principal principal) {
+		String reason = SwitchRequest.reason(body);
+		return this.changes.attempt("hotkey-mark", reason, principal, "", () -> {
+			HotKeyRequest wished = HotKeyRequest.parse(body, this.policies.get());
+			CounterName name = CounterName.of(this.counters.apply(wished.request(), wished.limit()));
+			HotMark mark = new HotMark(name, wished.left(), AdminChanges.actor(principal), reason);
+			HotCounter before = find(name.key());
+			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, true, mark);
+			return this.exchange.mark(mark).handle((put, failure) -> {
+				if (failure != null) {
+					throw unavailable();
+				}
+				if (!put) {
+					throw AdminProblem.unavailable("There are " + HotStore.MAX_MARKS + " marks already");
+				}
+				return new AdminChanges.Result(text(name, before), text(name, after), describe(after));
+			});
+		});
+	}
+
+	/**
+	 * Takes a mark away. Fails with an {@link AdminProblem}.
+	 * @param selectors as for marking, or the key alone as it is shown
+	 */
+	CompletionStage<Map<String, Object>> unmark(Map<String, Object> selectors, @Nullable Principal principal) {
+		return this.changes.attempt("hotkey-unmark", SwitchRequest.reason(selectors), principal, "", () -> {
+			HotCounter before = find(selectors);
+			CounterName name = (before != null) ? before.name() : name(selectors);
+			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, false, null);
+			return this.exchange.unmark(name.key()).handle((removed, failure) -> {
+				if (failure != null) {
+					throw unavailable();
+				}
+				Map<String, Object> answer = describe(after);
+				// Whether it is hot without its mark is not known yet.
+				answer.remove("hot");
+				return new AdminChanges.Result(text(name, before), text(name, after), answer);
+			});
+		});
+	}
+
+	private @Nullable HotCounter find(Map<String, Object> selectors) {
+		if (selectors.get("key") instanceof String key) {
+			HotCounter known = find(key);
+			if (known == null) {
+				throw AdminProblem.invalid("key", "There is no such key in the list",
+						"Use a key as GET shows it, or policy, limit and dimensions.");
+			}
+			return known;
+		}
+		return find(name(selectors).key());
+	}
+
+	private @Nullable HotCounter find(String key) {
+		return this.list.top().stream().filter((counter) -> counter.name().key().equals(key)).findFirst().orElse(null);
+	}
+
+	private CounterName name(Map<String, Object> selectors) {
+		HotKeyRequest wished = HotKeyRequest.parse(selectors, this.policies.get());
+		return CounterName.of(this.counters.apply(wished.request(), wished.limit()));
+	}
+
+	private static AdminProblem unavailable() {
+		return AdminProblem.unavailable("Redis could not be written; if it was only slow, the write may still arrive");
+	}
+
+	private String text(CounterName name, @Nullable HotCounter counter) {
+		HotMark mark = (counter != null) ? counter.mark() : null;
+		return name.policy() + "/" + name.limit() + " " + name.key()
+				+ ((mark != null) ? " marked until " + until(mark) : " not marked");
+	}
+
+	private Map<String, Object> describe(HotCounter counter) {
+		Map<String, Object> described = new LinkedHashMap<>();
+		described.put("policy", counter.name().policy());
+		described.put("limit", counter.name().limit());
+		described.put("key", counter.name().key());
+		described.put("rate", counter.perSecond());
+		described.put("hot", counter.hot());
+		HotMark mark = counter.mark();
+		described.put("marked", mark != null);
+		if (mark != null) {
+			described.put("until", until(mark));
+			described.put("actor", mark.actor());
+			described.put("reason", mark.reason());
+		}
+		return described;
+	}
+
+	private String until(HotMark mark) {
+		return this.clock.instant().plus(mark.left()).truncatedTo(ChronoUnit.SECONDS).toString();
+	}
+
+}

@@ -1,0 +1,83 @@
+package dev.ratelimit.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.counter.CounterName;
+import dev.ratelimit.counter.HotKey;
+import dev.ratelimit.counter.HotMark;
+
+/**
+ * How rates and marks are written in Redis. A counter is its key, policy, limit and hash
+ * with blanks between; a mark has a line for each of its parts, a name and a value, and
+ * what an instance does not know it leaves out. What makes no sense is no entry.
+ */
+final class HotTexts {
+
+	private HotTexts() {
+	}
+
+	static String encode(CounterName name) {
+		return name.key() + ' ' + name.policy() + ' ' + name.limit() + ' ' + name.hash();
+	}
+
+	static String encode(HotMark mark) {
+		return "counter " + encode(mark.name()) + "\nactor " + mark.actor() + "\nreason " + mark.reason();
+	}
+
+	/**
+	 * Reads counters and rates in turn.
+	 */
+	static List<HotKey> decodeRates(List<?> reply) {
+		List<HotKey> keys = new ArrayList<>(reply.size() / 2);
+		for (int i = 0; i + 1 < reply.size(); i += 2) {
+			CounterName name = name(text(reply.get(i)));
+			if (name != null) {
+				keys.add(new HotKey(name, (long) Double.parseDouble(text(reply.get(i + 1)))));
+			}
+		}
+		return keys;
+	}
+
+	/**
+	 * Reads milliseconds, keys and texts in turn.
+	 */
+	static List<HotMark> decodeMarks(List<?> reply) {
+		List<HotMark> marks = new ArrayList<>(reply.size() / 3);
+		for (int i = 0; i + 2 < reply.size(); i += 3) {
+			Map<String, String> parts = new HashMap<>();
+			text(reply.get(i + 2)).lines().forEach((line) -> {
+				int space = line.indexOf(' ');
+				parts.put((space < 0) ? line : line.substring(0, space), (space < 0) ? "" : line.substring(space + 1));
+			});
+			CounterName name = name(parts.getOrDefault("counter", ""));
+			if (name != null) {
+				marks.add(new HotMark(name, Duration.ofMillis((Long) reply.get(i)),
+						parts.getOrDefault("actor", "unknown"), parts.getOrDefault("reason", "")));
+			}
+		}
+		return marks;
+	}
+
+	private static @Nullable CounterName name(String text) {
+		String[] parts = text.split(" ");
+		try {
+			return (parts.length == 4) ? new CounterName(parts[0], parts[1], parts[2], Integer.parseInt(parts[3]))
+					: null;
+		}
+		catch (NumberFormatException ex) {
+			return null;
+		}
+	}
+
+	private static String text(Object reply) {
+		return (reply instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(reply);
+	}
+
+}

@@ -1,0 +1,119 @@
+package dev.ratelimit.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.counter.HotKey;
+import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.counter.HotStore;
+
+/**
+ * The fleet's rates and marks in Redis, by one script call a second. Rates of a second,
+ * by Redis's clock, are added up in a sorted set, and read when that second is over.
+ *
+ * <p>
+ * Each instance calls at its own time in a second and away from its edges, so that it
+ * neither misses a second nor comes twice. All keys share a hash tag, or in a cluster it
+ * would be several calls.
+ */
+public final class RedisHotKeys implements HotStore {
+
+	private static final long WRITE_TIMEOUT_MILLIS = 1_000;
+
+	private static final long SECOND_MICROS = 1_000_000;
+
+	private final Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands;
+
+	private final byte[][] keys;
+
+	private final byte[] marks;
+
+	private final long phaseMicros = ThreadLocalRandom.current().nextLong(SECOND_MICROS / 4, 3 * SECOND_MICROS / 4);
+
+	private volatile long told;
+
+	private RedisHotKeys(Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands, String prefix,
+			String region) {
+		this.commands = commands;
+		String rates = prefix + ":{fleet}:hot:" + region + ":";
+		this.marks = bytes(prefix + ":{fleet}:hot:marks");
+		this.keys = new byte[][] { bytes(rates + 0), bytes(rates + 1), bytes(rates + 2), this.marks };
+	}
+
+	/**
+	 * Those of the fleet.
+	 * @param connector the limiter's connection
+	 * @param prefix first part of the keys
+	 * @param region only rates of the same region are added up
+	 */
+	public static RedisHotKeys on(RedisConnector connector, String prefix, String region) {
+		return new RedisHotKeys(connector::commands, prefix, region);
+	}
+
+	@Override
+	public CompletionStage<View> exchange(List<HotKey> seen, int top) {
+		List<byte[]> arguments = new ArrayList<>(2 + 2 * seen.size());
+		arguments.add(bytes(Long.toString(this.told)));
+		arguments.add(bytes(Integer.toString(top)));
+		for (HotKey key : seen) {
+			arguments.add(bytes(Long.toString(key.perSecond())));
+			arguments.add(bytes(HotTexts.encode(key.name())));
+		}
+		return send((commands) -> LuaScript.HOT.call(commands, this.keys, arguments.toArray(byte[][]::new)))
+			.thenApply(this::decode);
+	}
+
+	@Override
+	public CompletionStage<Boolean> put(HotMark mark) {
+		byte[][] arguments = { bytes(mark.name().key()), bytes(Long.toString(Math.max(1, mark.left().toMillis()))),
+				bytes(HotTexts.encode(mark)), bytes(Integer.toString(MAX_MARKS)) };
+		return written(send((commands) -> LuaScript.HOT_MARK.call(commands, new byte[][] { this.marks }, arguments)))
+			.thenApply((reply) -> (Long) reply.get(0) == 1);
+	}
+
+	@Override
+	public CompletionStage<Void> remove(String key) {
+		return written(send((commands) -> commands.hdel(this.marks, bytes(key)))).thenApply((count) -> null);
+	}
+
+	private View decode(List<Object> reply) {
+		this.told = (Long) reply.get(0);
+		long micros = SECOND_MICROS - (Long) reply.get(1) + this.phaseMicros;
+		return new View(HotTexts.decodeRates((List<?>) reply.get(2)), HotTexts.decodeMarks((List<?>) reply.get(3)),
+				Duration.ofNanos(1_000 * micros));
+	}
+
+	private <T> CompletionStage<T> send(
+			Function<RedisClusterAsyncCommands<byte[], byte[]>, CompletionStage<T>> command) {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.commands.get();
+		if (commands == null) {
+			return CompletableFuture.failedStage(Failures.NOT_CONNECTED);
+		}
+		try {
+			return command.apply(commands);
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedStage(ex);
+		}
+	}
+
+	private static <T> CompletionStage<T> written(CompletionStage<T> sent) {
+		return sent.toCompletableFuture().copy().orTimeout(WRITE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+}

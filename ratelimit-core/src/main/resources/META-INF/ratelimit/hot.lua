@@ -1,0 +1,38 @@
+-- Adds what an instance was asked for in the last second, and reads what the whole fleet was, and the marks.
+-- KEYS  1 to 3 rates: sorted set of counter by checks per second, one for each second in turn; 4 marks: hash of key to
+--       the time it ends, on a line, and its text
+-- ARGV  1 second that this instance has told last; 2 how many to read; then rate and counter in turn
+-- Returns the second; the microseconds in it; counters and rates of the second before, most first, as one list; and
+-- milliseconds left, key and text of each mark, as one list. A rate is a whole number; the sum of 2^20 instances' stays
+-- below 2^53. Times are whole milliseconds since 1970 and need 41 bits.
+
+local time = redis.call('TIME')
+local second, micros = tonumber(time[1]), tonumber(time[2])
+local now = second * 1000 + math.floor(micros / 1000)
+local current, before, marks = KEYS[second % 3 + 1], KEYS[(second - 1) % 3 + 1], KEYS[4]
+
+-- Whoever comes twice in a second counts once.
+if tonumber(ARGV[1]) ~= second and #ARGV > 2 then
+  for i = 3, #ARGV, 2 do
+    redis.call('ZINCRBY', current, ARGV[i], ARGV[i + 1])
+  end
+  -- Gone before its turn comes again.
+  redis.call('PEXPIRE', current, 2000 - math.floor(micros / 1000))
+end
+
+local rates = redis.call('ZREVRANGE', before, 0, ARGV[2] - 1, 'WITHSCORES')
+
+local held = {}
+local all = redis.call('HGETALL', marks)
+for i = 1, #all, 2 do
+  local ends, text = string.match(all[i + 1], '^(%d+)\n(.*)$')
+  local left = (tonumber(ends) or 0) - now
+  if left > 0 then
+    held[#held + 1] = left
+    held[#held + 1] = all[i]
+    held[#held + 1] = text
+  else
+    redis.call('HDEL', marks, all[i])
+  end
+end
+return { second, micros, rates, held }
