@@ -60,7 +60,7 @@ public abstract class LimitChangeContract {
 	void createLimiter() {
 		Counters counters = counters();
 		this.limiter = new PolicyRateLimiter(this.policies::get, new CounterKeys("rl"), counters, Fallback.to(counters),
-				LimiterOptions.DEFAULTS, List.of());
+				PATIENT, List.of());
 	}
 
 	@ParameterizedTest
