@@ -62,21 +62,28 @@ final class AdminChanges {
 			changed = change.get();
 		}
 		catch (AdminProblem ex) {
-			Audit.Outcome outcome = ex.isForbidden() ? Audit.Outcome.REFUSED : Audit.Outcome.INVALID;
-			this.audit.record(new Audit.Entry(action, outcome, actor(principal), target, before, before, reason));
+			this.audit.record(new Audit.Entry(action, outcome(ex), actor(principal), target, before, before, reason));
 			return CompletableFuture.failedStage(ex);
 		}
 		// Not on the connection's thread: a listener of audit events may well block.
 		return changed.handleAsync((result, failure) -> {
 			if (failure != null) {
-				this.audit.record(new Audit.Entry(action, Audit.Outcome.FAILED, actor(principal), target, before,
-						before, reason));
-				throw problem(failure);
+				RuntimeException problem = problem(failure);
+				this.audit.record(
+						new Audit.Entry(action, outcome(problem), actor(principal), target, before, before, reason));
+				throw problem;
 			}
 			this.audit.record(new Audit.Entry(action, Audit.Outcome.DONE, actor(principal), target, result.before(),
 					result.after(), reason));
 			return result.answer();
 		});
+	}
+
+	private static Audit.Outcome outcome(RuntimeException failure) {
+		if (!(failure instanceof AdminProblem problem) || !problem.isCallersFault()) {
+			return Audit.Outcome.FAILED;
+		}
+		return problem.isForbidden() ? Audit.Outcome.REFUSED : Audit.Outcome.INVALID;
 	}
 
 	private static RuntimeException problem(Throwable failure) {

@@ -26,10 +26,13 @@ import dev.ratelimit.actuate.BodyLimitWebFilter;
 import dev.ratelimit.actuate.DeniedAttempts;
 import dev.ratelimit.actuate.HotKeyAdmin;
 import dev.ratelimit.actuate.Overview;
+import dev.ratelimit.actuate.PolicyAdmin;
 import dev.ratelimit.actuate.RateLimitEndpoint;
+import dev.ratelimit.actuate.RecordAdmin;
 import dev.ratelimit.actuate.ServletDeniedListener;
 import dev.ratelimit.actuate.SwitchAdmin;
 import dev.ratelimit.actuate.UsageAdmin;
+import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.hot.HotCounters;
@@ -53,10 +56,25 @@ public class RateLimitEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	RateLimitEndpoint rateLimitEndpoint(Policies policies, Counters counters, Fleet fleet, SwitchAdmin redSwitch,
-			HotKeyAdmin hotKeys, UsageAdmin usage, AuditTrail trail, Audit audit, RateLimitProperties properties,
-			ObjectProvider<Nodes> nodes) {
-		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes));
-		return new RateLimitEndpoint(overview, redSwitch, hotKeys, usage, new AuditAdmin(trail, audit));
+			HotKeyAdmin hotKeys, UsageAdmin usage, AuditTrail trail, Audit audit, PolicyAdmin policyAdmin,
+			RecordAdmin records, RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
+		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes),
+				policyAdmin::describe);
+		return new RateLimitEndpoint(overview, redSwitch, hotKeys, usage, new AuditAdmin(trail, audit), policyAdmin,
+				records);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	PolicyAdmin rateLimitPolicyAdmin(ObjectProvider<ControlPlane> control, Policies policies, AdminCheck check,
+			Audit audit) {
+		return new PolicyAdmin(control.getIfAvailable(), policies, PolicyDocument::of, check, audit);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RecordAdmin rateLimitRecordAdmin(ObjectProvider<ControlPlane> control, AdminCheck check, Audit audit) {
+		return new RecordAdmin(control.getIfAvailable(), check, audit);
 	}
 
 	@Bean

@@ -56,7 +56,7 @@ final class CounterResolver {
 	 */
 	@Nullable Counter resolve(Match match, CounterSpec spec, Request request) {
 		List<String> values = values(spec.limit(), request, MissingIdentity.SKIP);
-		return (values != null) ? new Counter(spec, this.keys, match.policy().id(), values) : null;
+		return (values != null) ? new Counter(spec, this.keys, match.owner(), values) : null;
 	}
 
 	/**

@@ -18,18 +18,21 @@ import dev.ratelimit.IpAddress;
 
 /**
  * Entries of a list. Those that name the same dimensions exactly are in one hash table,
- * and what they say about others by pattern is tried after that; ranges of IPs are in
- * tables of their own. Only entries that say nothing but patterns are tried one by one.
- * Read by many threads without a lock and written by one at a time.
+ * and what they say about others by pattern is tried after that; ranges of IPs and
+ * beginnings such as {@code sk_*} are in tables of their own. Only entries that say
+ * nothing but other patterns are tried one by one. Read by many threads without a lock
+ * and written by one at a time.
  */
 final class ListEntries {
 
 	private final IpRanges ranges = new IpRanges();
 
+	private final Prefixes prefixes = new Prefixes();
+
 	private volatile List<Table> tables = List.of();
 
 	boolean isEmpty() {
-		return this.tables.isEmpty() && this.ranges.isEmpty();
+		return this.tables.isEmpty() && this.ranges.isEmpty() && this.prefixes.isEmpty();
 	}
 
 	/**
@@ -40,6 +43,10 @@ final class ListEntries {
 		Parts parts = Parts.of(entry);
 		if (parts.range() != null) {
 			this.ranges.add(parts.range());
+			return;
+		}
+		if (parts.prefix() != null) {
+			this.prefixes.add(parts.only(), parts.prefix());
 			return;
 		}
 		Table table = table(parts.by());
@@ -55,6 +62,10 @@ final class ListEntries {
 		Parts parts = Parts.of(entry);
 		if (parts.range() != null) {
 			this.ranges.remove(parts.range());
+			return;
+		}
+		if (parts.prefix() != null) {
+			this.prefixes.remove(parts.only(), parts.prefix());
 			return;
 		}
 		Table table = table(parts.by());
@@ -77,6 +88,9 @@ final class ListEntries {
 		if (!this.ranges.isEmpty() && this.ranges.contains(values.apply(Dimension.IP))) {
 			return true;
 		}
+		if (this.prefixes.matches(values)) {
+			return true;
+		}
 		List<Table> tables = this.tables;
 		for (int i = 0; i < tables.size(); i++) {
 			if (tables.get(i).matches(values)) {
@@ -94,6 +108,7 @@ final class ListEntries {
 		if (!this.ranges.isEmpty()) {
 			dimensions.add(Dimension.IP);
 		}
+		this.prefixes.dimensions().forEach(dimensions::add);
 		for (Table table : this.tables) {
 			dimensions.addAll(table.by());
 			table.entries()
@@ -104,7 +119,7 @@ final class ListEntries {
 	}
 
 	int size() {
-		int size = this.ranges.size();
+		int size = this.ranges.size() + this.prefixes.size();
 		for (Table table : this.tables) {
 			size += table.entries().values().stream().mapToInt(Set::size).sum();
 		}
@@ -164,9 +179,15 @@ final class ListEntries {
 	 * @param values their values
 	 * @param patterns what it says about others
 	 * @param range what it is when it is about nothing but IPs
+	 * @param prefix what it is when it is about nothing but a beginning
 	 */
 	private record Parts(List<Dimension> by, List<String> values, Map<Dimension, ValuePattern> patterns,
-			IpAddress.@Nullable Range range) {
+			IpAddress.@Nullable Range range, @Nullable String prefix) {
+
+		/** The dimension of an entry that names one. */
+		Dimension only() {
+			return this.patterns.keySet().iterator().next();
+		}
 
 		static Parts of(Map<Dimension, String> entry) {
 			if (entry.isEmpty()) {
@@ -187,9 +208,10 @@ final class ListEntries {
 					patterns.put(dimension, pattern);
 				}
 			});
-			ValuePattern ip = patterns.get(Dimension.IP);
+			boolean one = by.isEmpty() && patterns.size() == 1;
+			ValuePattern pattern = one ? patterns.values().iterator().next() : null;
 			return new Parts(List.copyOf(by), List.copyOf(values), Map.copyOf(patterns),
-					(ip != null && entry.size() == 1) ? ip.range() : null);
+					(pattern != null) ? pattern.range() : null, (pattern != null) ? pattern.prefix() : null);
 		}
 
 	}

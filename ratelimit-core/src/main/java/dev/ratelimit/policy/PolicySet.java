@@ -2,6 +2,7 @@ package dev.ratelimit.policy;
 
 import java.time.InstantSource;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -184,7 +185,7 @@ public final class PolicySet {
 	}
 
 	public Set<String> ids() {
-		return Set.copyOf(this.policies.keySet());
+		return Collections.unmodifiableSet(this.policies.keySet());
 	}
 
 	/**

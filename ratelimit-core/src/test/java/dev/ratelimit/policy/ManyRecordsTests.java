@@ -41,11 +41,13 @@ class ManyRecordsTests {
 			assertThat(this.records.tier(ACME.with(Dimension.TENANT, "t" + i))).isEqualTo("tier-" + i);
 			assertThat(policies.denies(ACME.with(Dimension.USER, "u" + i))).isTrue();
 			assertThat(policies.denies(ACME.with(Dimension.IP, ip(i)))).isTrue();
+			assertThat(policies.denies(ACME.with(Dimension.API_KEY, "sk_" + i + "_1"))).isTrue();
+			assertThat(policies.denies(ACME.with(Dimension.API_KEY, "sk_" + i))).isFalse();
 			assertThat(policies.allows(ACME.with(Dimension.TENANT, "x").with(Dimension.USER, "v" + i))).isTrue();
 		}
 		assertThat(policies.denies(ACME)).isFalse();
 		assertThat(policies.allows(ACME)).isFalse();
-		assertThat(this.records.size()).isEqualTo(5 * MANY);
+		assertThat(this.records.size()).isEqualTo(6 * MANY);
 	}
 
 	@Test
@@ -105,6 +107,7 @@ class ManyRecordsTests {
 			this.records.addDenied(Map.of(Dimension.USER, "u" + i));
 			this.records.addDenied(Map.of(Dimension.IP, ip(i) + ((i % 2 == 0) ? "" : "/32")));
 			this.records.addAllowed(Map.of(Dimension.TENANT, "x", Dimension.USER, "v" + i));
+			this.records.addDenied(Map.of(Dimension.API_KEY, "sk_" + i + "_*"));
 		}
 	}
 

@@ -158,6 +158,7 @@ class RecordsTests {
 	@Test
 	void listEntriesOfEveryKindComeAndGo() {
 		List<Map<Dimension, String>> entries = List.of(Map.of(Dimension.TENANT, "acme"), Map.of(Dimension.USER, "a*"),
+				Map.of(Dimension.USER, "*n"), Map.of(Dimension.USER, "a*n"), Map.of(Dimension.TENANT, "*"),
 				Map.of(Dimension.IP, "203.0.113.0/24"), Map.of(Dimension.IP, "203.0.113.7"),
 				Map.of(Dimension.TENANT, "acme", Dimension.USER, "ann"),
 				Map.of(Dimension.TENANT, "acme", Dimension.USER, "*n"),
@@ -167,6 +168,7 @@ class RecordsTests {
 			this.records.addDenied(entry);
 			assertThat(this.policies.denies(caller)).as("%s", entry).isTrue();
 			assertThat(this.policies.denies(Request.of("orders").with(Dimension.IP, "10.0.0.1"))).isFalse();
+			assertThat(this.policies.denies(Request.of("orders"))).isFalse();
 			this.records.removeDenied(entry);
 			assertThat(this.policies.denies(caller)).as("%s", entry).isFalse();
 		}
