@@ -41,6 +41,18 @@ final class AdminBody {
 		return this;
 	}
 
+	/**
+	 * Whatever a field says.
+	 * @param example shown if it says nothing
+	 */
+	Object required(String field, String example) {
+		Object value = this.fields.get(field);
+		if (value == null) {
+			throw AdminProblem.invalid(field, "This field is missing", example);
+		}
+		return value;
+	}
+
 	boolean has(String field) {
 		return this.fields.get(field) != null;
 	}

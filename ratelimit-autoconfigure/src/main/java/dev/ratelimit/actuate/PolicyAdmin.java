@@ -2,6 +2,7 @@ package dev.ratelimit.actuate;
 
 import java.security.Principal;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -81,7 +82,7 @@ public final class PolicyAdmin {
 		List<Map<String, Object>> list = new ArrayList<>();
 		policies.policies().forEach((policy) -> list.add(describe(policy, retired, rejected.remove(policy.id()))));
 		rejected.forEach((id, version) -> list.add(Map.of("id", id, "rejected", describe(version))));
-		list.sort((one, other) -> one.get("id").toString().compareTo(other.get("id").toString()));
+		list.sort((one, other) -> String.valueOf(one.get("id")).compareTo(String.valueOf(other.get("id"))));
 		return list;
 	}
 
@@ -180,7 +181,7 @@ public final class PolicyAdmin {
 	}
 
 	private Map<String, Rejected> rejected() {
-		return (this.control == null) ? Map.of()
+		return (this.control == null) ? new HashMap<>()
 				: this.control.rejected()
 					.stream()
 					.filter((rejected) -> rejected.key().kind() == Kind.POLICY)

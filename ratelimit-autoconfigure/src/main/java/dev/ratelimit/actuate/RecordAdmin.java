@@ -73,10 +73,7 @@ public final class RecordAdmin {
 			@Nullable Map<String, Object> fields, String example, @Nullable Principal principal) {
 		return attempt("put", principal, PolicyAdmin.author(fields, principal), () -> {
 			AdminBody body = AdminBody.of(fields, example).requireOnly(field, "expect", "reason");
-			if (!body.has(field)) {
-				throw AdminProblem.invalid(field, "This field is missing", example);
-			}
-			return new Change(key.get(), Map.of(field, fields.get(field)), body.number("expect"));
+			return new Change(key.get(), Map.of(field, body.required(field, example)), body.number("expect"));
 		});
 	}
 

@@ -164,7 +164,8 @@ class ControlPlaneIntegrationTests {
 	void storeThatLostEverythingIsReseededInOneCall(RedisServer redis) {
 		on(redis).run((one) -> on(redis).run((other) -> {
 			done(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
-			soon().until(() -> policies(one).find("orders").version() == 1 && policies(other).find("orders").version() == 1);
+			soon().until(
+					() -> policies(one).find("orders").version() == 1 && policies(other).find("orders").version() == 1);
 			redis.flush();
 			await().atMost(Duration.ofSeconds(15))
 				.until(() -> plane(one).state().stale() && plane(other).state().stale());

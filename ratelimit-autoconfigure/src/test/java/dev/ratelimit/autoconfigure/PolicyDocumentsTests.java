@@ -90,12 +90,14 @@ class PolicyDocumentsTests {
 						"{\"limits\": {\"per-user\": {\"by\": \"tenantt\", \"quota\": \"5/s\"}}}"),
 				Arguments.of("policy.limits.per-user.split", "to a whole number",
 						"{\"limits\": {\"per-user\": {\"by\": \"user\", \"quota\": \"5/s\", \"split\": \"x\"}}}"),
-				Arguments.of("policy.algorithm", "one of: gcra, token-bucket", "{\"algorithm\": \"gcraa\", " + limits + "}"),
+				Arguments.of("policy.algorithm", "one of: gcra, token-bucket",
+						"{\"algorithm\": \"gcraa\", " + limits + "}"),
 				Arguments.of("policy.timeout", "a duration such as 10ms", "{\"timeout\": \"soon\", " + limits + "}"),
 				Arguments.of("policy.description", "is an object", "{\"description\": {}, " + limits + "}"),
 				Arguments.of("policy.limits", "is not an object", "{\"limits\": []}"),
 				Arguments.of("policy.owner", "is null", "{\"owner\": null, " + limits + "}"),
-				Arguments.of("policy.costs", "no caller ever has more than 5", "{\"costs\": {\"/a\": 6}, " + limits + "}"),
+				Arguments.of("policy.costs", "no caller ever has more than 5",
+						"{\"costs\": {\"/a\": 6}, " + limits + "}"),
 				Arguments.of("policy.cost.estimate", "no caller ever has more than 5",
 						"{\"cost\": {\"estimate\": 6}, " + limits + "}"));
 	}
