@@ -36,6 +36,8 @@ public final class PolicyAdmin {
 	static final String EXAMPLE = "Send something like {\"policy\": {\"limits\": {\"per-user\": {\"by\": \"user\", "
 			+ "\"quota\": \"100/s\"}}}, \"expect\": 3, \"reason\": \"…\"} or {\"rollback\": 2, \"reason\": \"…\"}.";
 
+	private static final int MAX_ID = 63;
+
 	private final @Nullable ControlPlane control;
 
 	private final Supplier<PolicySet> policies;
@@ -95,7 +97,7 @@ public final class PolicyAdmin {
 		Policy policy = policies.find(id);
 		Rejected rejected = rejected().get(id);
 		if (policy == null && rejected == null) {
-			return CompletableFuture.failedStage(unknown(id));
+			return CompletableFuture.failedStage(unknown());
 		}
 		Map<String, Object> shown = (policy != null) ? describe(policy, policies.retired(), rejected)
 				: new LinkedHashMap<>(Map.of("id", id, "rejected", describe(Objects.requireNonNull(rejected))));
@@ -121,10 +123,13 @@ public final class PolicyAdmin {
 	 */
 	CompletionStage<Map<String, Object>> show(String id, long version) {
 		Policy policy = this.policies.get().find(id);
+		if (id.length() > MAX_ID) {
+			return CompletableFuture.failedStage(unknown());
+		}
 		if (this.control == null || version == 0) {
 			Policy configured = (this.control != null) ? this.control.configured(id) : policy;
 			if (version != 0 || configured == null) {
-				return CompletableFuture.failedStage(unknown(id));
+				return CompletableFuture.failedStage(unknown());
 			}
 			return CompletableFuture
 				.completedStage(Map.of("id", id, "version", 0, "policy", this.documents.apply(configured)));
@@ -133,7 +138,7 @@ public final class PolicyAdmin {
 			RecordVersion found = versions.stream()
 				.filter((candidate) -> candidate.version() == version)
 				.findFirst()
-				.orElseThrow(() -> unknown(id));
+				.orElseThrow(() -> unknown());
 			Map<String, Object> shown = new LinkedHashMap<>(Map.of("id", id));
 			shown.putAll(describe(found));
 			if (!found.deleted()) {
@@ -235,7 +240,7 @@ public final class PolicyAdmin {
 		return "version " + version.version() + (version.deleted() ? " (deleted)" : "");
 	}
 
-	private static AdminProblem unknown(String id) {
+	private static AdminProblem unknown() {
 		return AdminProblem.missing("id", "There is no such policy, or it has no such version",
 				"Use an id that GET shows under policies.");
 	}

@@ -1,5 +1,8 @@
 package dev.ratelimit.autoconfigure;
 
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -21,6 +24,9 @@ import dev.ratelimit.store.ReplicaListener;
 @ConditionalOnBean({ Policies.class, PolicyStore.class })
 public class RateLimitControlAutoConfiguration {
 
+	/** How many versions of a policy are looked through for a good one. */
+	private static final int OLDER = 20;
+
 	@Bean
 	@ConditionalOnMissingBean
 	RecordReader rateLimitRecordReader(PolicyMapper mapper) {
@@ -28,8 +34,13 @@ public class RateLimitControlAutoConfiguration {
 	}
 
 	@Bean
-	LivePolicies rateLimitLivePolicies(Policies policies, RecordReader reader) {
-		return new LivePolicies(policies, policies::replace, reader);
+	LivePolicies rateLimitLivePolicies(Policies policies, RecordReader reader, PolicyStore store) {
+		return new LivePolicies(policies, policies::replace, reader,
+				(key) -> store.history(key, OLDER)
+					.exceptionally((failure) -> List.of())
+					.toCompletableFuture()
+					.completeOnTimeout(List.of(), 1, TimeUnit.SECONDS)
+					.join());
 	}
 
 	/**

@@ -37,6 +37,8 @@ final class StoreFollower implements AutoCloseable {
 	/** How long it waits for all that the store has: 100,000 records take seconds. */
 	private static final Duration READING = Duration.ofSeconds(30);
 
+	private static final long POLL_MILLIS = 5;
+
 	private final PolicyStore store;
 
 	private final LivePolicies live;
@@ -48,8 +50,6 @@ final class StoreFollower implements AutoCloseable {
 	private final Replica replica;
 
 	private final @Nullable SnapshotWriter writer;
-
-	private long applied;
 
 	/**
 	 * Begins with what the snapshot file has.
@@ -63,9 +63,8 @@ final class StoreFollower implements AutoCloseable {
 		SnapshotFile snapshots = file.isBlank() ? null : new SnapshotFile(Path.of(file));
 		this.start = (snapshots != null) ? snapshots.read() : Snapshot.NONE;
 		if (this.start.instances() > 0) {
-			fleet.seenAtLeast(this.start.instances());
+			fleet.seen(this.start.instances());
 		}
-		this.applied = this.start.revision();
 		this.replica = new Replica(store, this.start, new Events());
 		this.writer = (snapshots != null) ? new SnapshotWriter(snapshots, this.replica, fleet::size) : null;
 	}
@@ -77,7 +76,7 @@ final class StoreFollower implements AutoCloseable {
 	void start() {
 		this.replica.start();
 		try {
-			long revision = this.store.changesSince(Long.MAX_VALUE - 1, 1)
+			long revision = this.store.changesSince(0, 1)
 				.toCompletableFuture()
 				.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
 				.revision();
@@ -109,16 +108,14 @@ final class StoreFollower implements AutoCloseable {
 				: "the configured policies alone";
 	}
 
-	private synchronized void awaitApplied(long revision) throws InterruptedException {
+	private void awaitApplied(long revision) throws InterruptedException {
 		long end = System.nanoTime() + READING.toNanos();
-		while (this.applied < revision && this.replica.state().incident() == null && System.nanoTime() < end) {
-			TimeUnit.MILLISECONDS.timedWait(this, 100);
+		ReplicaState state = this.replica.state();
+		while ((state.lastContact() == null || state.revision() < revision) && state.incident() == null
+				&& System.nanoTime() < end) {
+			TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+			state = this.replica.state();
 		}
-	}
-
-	private synchronized void applied(long revision) {
-		this.applied = Math.max(this.applied, revision);
-		notifyAll();
 	}
 
 	/**
@@ -130,7 +127,6 @@ final class StoreFollower implements AutoCloseable {
 		public void changed(List<RecordVersion> versions) {
 			StoreFollower.this.live.changed(versions);
 			StoreFollower.this.listeners.forEach((listener) -> listener.changed(versions));
-			applied(versions.stream().mapToLong(RecordVersion::revision).max().orElse(0));
 		}
 
 		@Override

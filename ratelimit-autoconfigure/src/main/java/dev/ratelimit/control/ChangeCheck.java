@@ -59,9 +59,16 @@ final class ChangeCheck {
 			Policy configured = this.live.configured(id);
 			return (configured != null) ? new Documents.Previous(0, this.reader.document(configured)) : null;
 		}
-		Documents.PolicyText text = Documents.policy(newest.body());
-		boolean whole = holdsForAll(this.reader.policy(id, newest.version(), text.document()));
-		return whole ? new Documents.Previous(newest.version(), text.document()) : text.previous();
+		try {
+			Documents.PolicyText text = Documents.policy(newest.body());
+			boolean whole = holdsForAll(this.reader.policy(id, newest.version(), text.document()));
+			return whole ? new Documents.Previous(newest.version(), text.document()) : text.previous();
+		}
+		catch (InvalidChangeException ex) {
+			// It is not in force, so what is in force is what it would have replaced.
+			Policy known = this.live.current().find(id);
+			return (known != null) ? new Documents.Previous(known.version(), this.reader.document(known)) : null;
+		}
 	}
 
 	Edit edit(Change change) {
@@ -91,11 +98,26 @@ final class ChangeCheck {
 			case OVERRIDE -> override(key, document);
 			case TIER -> {
 				this.reader.dimension("dimension", RecordIds.parts(key, 2).get(0));
-				yield Documents.text(Map.of("tier", this.reader.tier(document)));
+				yield Documents.text(Map.of("tier", tier(document)));
 			}
 			case ALLOW, DENY -> entry(key, document);
 			case POLICY -> throw new IllegalArgumentException("policies are written one by one");
 		};
+	}
+
+	/** A tier that no policy has would give the caller less than was meant. */
+	private String tier(Map<String, Object> document) {
+		String tier = this.reader.tier(document);
+		List<Policy> policies = this.live.current().policies();
+		if (policies.stream().noneMatch((policy) -> policy.settings().tiers().containsKey(tier))) {
+			throw new InvalidChangeException("tier", "No policy has a tier '" + tier + "'.",
+					"Use one of: " + policies.stream()
+						.flatMap((policy) -> policy.settings().tiers().keySet().stream())
+						.distinct()
+						.sorted()
+						.collect(Collectors.joining(", ")) + "; or write a policy that has it first.");
+		}
+		return tier;
 	}
 
 	private String override(RecordKey key, Map<String, Object> document) {

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -39,6 +40,8 @@ public final class LivePolicies {
 
 	private final RecordReader reader;
 
+	private final Function<RecordKey, List<RecordVersion>> history;
+
 	private final PolicySet configured;
 
 	private final Map<RecordKey, Rejected> rejected = new ConcurrentHashMap<>();
@@ -47,8 +50,11 @@ public final class LivePolicies {
 	 * Begins with what is configured.
 	 * @param current what is in force
 	 * @param replace puts another snapshot in force
+	 * @param history older versions of a record, the newest first; empty if nobody knows
 	 */
-	public LivePolicies(Supplier<PolicySet> current, Consumer<PolicySet> replace, RecordReader reader) {
+	public LivePolicies(Supplier<PolicySet> current, Consumer<PolicySet> replace, RecordReader reader,
+			Function<RecordKey, List<RecordVersion>> history) {
+		this.history = history;
 		this.current = current;
 		this.replace = replace;
 		this.reader = reader;
@@ -81,25 +87,22 @@ public final class LivePolicies {
 	 * @param versions each record once
 	 */
 	public synchronized void changed(List<RecordVersion> versions) {
-		PolicySetBuilder policies = this.current.get().mutate();
-		boolean swap = false;
-		for (RecordVersion version : versions) {
-			swap |= version.key().kind() == Kind.POLICY;
-			apply(version, policies);
+		Map<Boolean, List<RecordVersion>> byPolicy = versions.stream()
+			.collect(Collectors.partitioningBy((version) -> version.key().kind() == Kind.POLICY));
+		List<RecordVersion> policies = byPolicy.getOrDefault(true, List.of());
+		if (!policies.isEmpty()) {
+			PolicySetBuilder builder = this.current.get().mutate();
+			policies.forEach((version) -> apply(version, () -> applyPolicy(version, builder)));
+			this.replace.accept(builder.build());
 		}
-		if (swap) {
-			this.replace.accept(policies.build());
-		}
+		Records records = this.current.get().records();
+		byPolicy.getOrDefault(false, List.of())
+			.forEach((version) -> apply(version, () -> applyRecord(version, records)));
 	}
 
-	private void apply(RecordVersion version, PolicySetBuilder policies) {
+	private void apply(RecordVersion version, Runnable effect) {
 		try {
-			if (version.key().kind() == Kind.POLICY) {
-				applyPolicy(version, policies);
-			}
-			else {
-				applyRecord(version, this.current.get().records());
-			}
+			effect.run();
 			this.rejected.remove(version.key());
 		}
 		catch (InvalidChangeException ex) {
@@ -122,10 +125,42 @@ public final class LivePolicies {
 			}
 			return;
 		}
+		try {
+			put(version, policies);
+		}
+		catch (RuntimeException ex) {
+			Policy known = this.current.get().find(id);
+			if (known == null || known.version() == 0) {
+				putOlder(version, policies);
+			}
+			throw ex;
+		}
+	}
+
+	private void put(RecordVersion version, PolicySetBuilder policies) {
+		String id = version.key().id();
 		Documents.PolicyText text = Documents.policy(version.body());
 		Documents.Previous previous = text.previous();
 		policies.put(this.reader.policy(id, version.version(), text.document()),
 				(previous != null) ? this.reader.policy(id, previous.version(), previous.document()) : null);
+	}
+
+	/** After a start nothing is known of a policy but its newest version. */
+	private void putOlder(RecordVersion rejected, PolicySetBuilder policies) {
+		for (RecordVersion older : this.history.apply(rejected.key())) {
+			if (older.version() < rejected.version()) {
+				if (older.deleted()) {
+					return;
+				}
+				try {
+					put(older, policies);
+					return;
+				}
+				catch (RuntimeException ex) {
+					logger.debug("An older version cannot be meant either", ex);
+				}
+			}
+		}
 	}
 
 	private void applyRecord(RecordVersion version, Records records) {

@@ -155,6 +155,10 @@ class ControlPlaneIntegrationTests {
 			assertThat(limit(one, "acme")).isEqualTo(77);
 			assertThat(plane(one).rejected()).extracting((rejected) -> rejected.key().id())
 				.containsExactlyInAnyOrder("orders", "broken");
+			on(redis).run((later) -> {
+				assertThat(policies(later).find("orders").version()).isOne();
+				assertThat(plane(later).rejected()).hasSize(2);
+			});
 			done(plane(one).writePolicy("orders", limits("80/h"), 2L, ANN));
 			soon().until(() -> limit(one, "acme") == 80 && plane(one).rejected().size() == 1);
 		});
