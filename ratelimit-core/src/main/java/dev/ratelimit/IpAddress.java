@@ -43,6 +43,20 @@ public final class IpAddress {
 		return (this.bytes.length == 4) ? this : new IpAddress(masked(this.bytes, ipv6Prefix));
 	}
 
+	/**
+	 * How long it is: 32 or 128.
+	 */
+	public int bits() {
+		return this.bytes.length * 8;
+	}
+
+	/**
+	 * The first address of those that share so many bits with this one.
+	 */
+	public IpAddress network(int prefix) {
+		return (prefix >= bits()) ? this : new IpAddress(masked(this.bytes, prefix));
+	}
+
 	@Override
 	public boolean equals(@Nullable Object other) {
 		return other instanceof IpAddress address && Arrays.equals(this.bytes, address.bytes);

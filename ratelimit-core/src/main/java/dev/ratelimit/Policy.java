@@ -63,6 +63,22 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	}
 
 	/**
+	 * The same version at another point of its rollout.
+	 */
+	public Policy with(Rollout rollout) {
+		return new Policy(this.id, this.version, this.algorithm, this.limits, this.settings.with(rollout));
+	}
+
+	/**
+	 * Checks that a caller could be given these quotas.
+	 * @param limits the quotas, by the name of the limit
+	 * @throws IllegalArgumentException naming what does not fit and what would
+	 */
+	public void requireOverride(Map<String, List<Quota>> limits) {
+		requireFits(this.id, this.algorithm, this.limits, "an override", limits);
+	}
+
+	/**
 	 * The largest cost that some caller can ever be admitted with: under the default, a
 	 * tier or an override.
 	 */
@@ -121,19 +137,29 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	 * @param costs what a request costs, by path pattern
 	 * @param tiers what is different for the callers of a plan
 	 * @param overrides what is different for single callers
+	 * @param rollout how this version is brought to callers
 	 */
 	public record Settings(String description, String owner, Enforcement enforcement, boolean shadow,
 			FailureMode onFailure, @Nullable Quota degradedFloor, MissingIdentity onMissingIdentity,
 			@Nullable Duration timeout, Map<String, Long> costs, Map<String, Tier> tiers,
-			List<PolicyOverride> overrides) {
+			List<PolicyOverride> overrides, Rollout rollout) {
 
 		public static final Settings DEFAULTS = new Settings("", "", Enforcement.STRICT, false, FailureMode.ALLOW, null,
-				MissingIdentity.IP, null, Map.of(), Map.of(), List.of());
+				MissingIdentity.IP, null, Map.of(), Map.of(), List.of(), Rollout.COMPLETE);
 
 		public Settings {
 			costs = Map.copyOf(costs);
 			tiers = Map.copyOf(tiers);
 			overrides = List.copyOf(overrides);
+		}
+
+		/**
+		 * The same with another rollout.
+		 */
+		public Settings with(Rollout rollout) {
+			return new Settings(this.description, this.owner, this.enforcement, this.shadow, this.onFailure,
+					this.degradedFloor, this.onMissingIdentity, this.timeout, this.costs, this.tiers, this.overrides,
+					rollout);
 		}
 
 	}

@@ -43,6 +43,8 @@ public final class PolicyBuilder {
 
 	private final List<PolicyOverride> overrides = new ArrayList<>();
 
+	private Rollout rollout = Rollout.COMPLETE;
+
 	PolicyBuilder(String id) {
 		this.id = id;
 	}
@@ -121,11 +123,16 @@ public final class PolicyBuilder {
 		return this;
 	}
 
+	public PolicyBuilder rollout(Rollout rollout) {
+		this.rollout = rollout;
+		return this;
+	}
+
 	public Policy build() {
 		return new Policy(this.id, this.version, this.algorithm, this.limits,
 				new Policy.Settings(this.description, this.owner, this.enforcement, this.shadow, this.onFailure,
 						this.degradedFloor, this.onMissingIdentity, this.timeout, this.costs, this.tiers,
-						this.overrides));
+						this.overrides, this.rollout));
 	}
 
 }

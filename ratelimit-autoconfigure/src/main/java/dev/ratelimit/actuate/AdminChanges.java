@@ -44,6 +44,16 @@ final class AdminChanges {
 	 */
 	CompletionStage<Map<String, Object>> attempt(String action, String reason, @Nullable Principal principal,
 			String before, Supplier<CompletionStage<Result>> change) {
+		return attempt(action, "", reason, principal, before, change);
+	}
+
+	/**
+	 * Tries a change of something that the action alone does not name. Fails with an
+	 * {@link AdminProblem}.
+	 * @param target what it is about, without anything that names a caller
+	 */
+	CompletionStage<Map<String, Object>> attempt(String action, String target, String reason,
+			@Nullable Principal principal, String before, Supplier<CompletionStage<Result>> change) {
 		CompletionStage<Result> changed;
 		try {
 			if (!this.check.mayWrite(principal)) {
@@ -52,21 +62,28 @@ final class AdminChanges {
 			changed = change.get();
 		}
 		catch (AdminProblem ex) {
-			Audit.Outcome outcome = ex.isForbidden() ? Audit.Outcome.REFUSED : Audit.Outcome.INVALID;
-			this.audit.record(new Audit.Entry(action, outcome, actor(principal), before, before, reason));
+			this.audit.record(new Audit.Entry(action, outcome(ex), actor(principal), target, before, before, reason));
 			return CompletableFuture.failedStage(ex);
 		}
 		// Not on the connection's thread: a listener of audit events may well block.
 		return changed.handleAsync((result, failure) -> {
 			if (failure != null) {
-				this.audit
-					.record(new Audit.Entry(action, Audit.Outcome.FAILED, actor(principal), before, before, reason));
-				throw problem(failure);
+				RuntimeException problem = problem(failure);
+				this.audit.record(
+						new Audit.Entry(action, outcome(problem), actor(principal), target, before, before, reason));
+				throw problem;
 			}
-			this.audit.record(new Audit.Entry(action, Audit.Outcome.DONE, actor(principal), result.before(),
+			this.audit.record(new Audit.Entry(action, Audit.Outcome.DONE, actor(principal), target, result.before(),
 					result.after(), reason));
 			return result.answer();
 		});
+	}
+
+	private static Audit.Outcome outcome(RuntimeException failure) {
+		if (!(failure instanceof AdminProblem problem) || !problem.isCallersFault()) {
+			return Audit.Outcome.FAILED;
+		}
+		return problem.isForbidden() ? Audit.Outcome.REFUSED : Audit.Outcome.INVALID;
 	}
 
 	private static RuntimeException problem(Throwable failure) {

@@ -2,11 +2,16 @@ package dev.ratelimit.actuate;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Why a call of the admin API was not done, as a problem document (RFC 9457).
@@ -21,8 +26,16 @@ final class AdminProblem extends RuntimeException {
 
 	private final @Nullable String fix;
 
+	private final @Nullable Long newest;
+
 	private AdminProblem(HttpStatus status, String detail, @Nullable String field, @Nullable String fix) {
+		this(status, detail, field, fix, null);
+	}
+
+	private AdminProblem(HttpStatus status, String detail, @Nullable String field, @Nullable String fix,
+			@Nullable Long newest) {
 		super(detail, null, false, false);
+		this.newest = newest;
 		this.status = status;
 		this.field = field;
 		this.fix = fix;
@@ -42,12 +55,72 @@ final class AdminProblem extends RuntimeException {
 		return new AdminProblem(HttpStatus.BAD_REQUEST, "The body is not a JSON object", null, fix);
 	}
 
+	/**
+	 * The body could not be read.
+	 * @param example how one looks that can
+	 */
+	static AdminProblem ofBody(Exception failure, String example) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof BodyTooLargeException || cause instanceof DataBufferLimitException) {
+				return new AdminProblem(HttpStatus.valueOf(413),
+						"The body is larger than " + BodyTooLargeException.MOST_BYTES / 1024 + " KB", null,
+						"Send less at once.");
+			}
+		}
+		boolean type = failure instanceof HttpMediaTypeNotSupportedException
+				|| failure instanceof ResponseStatusException status
+						&& status.getStatusCode().value() == HttpStatus.UNSUPPORTED_MEDIA_TYPE.value();
+		return type ? new AdminProblem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not said to be JSON", null,
+				"Send it with Content-Type: application/json.") : unreadable(example);
+	}
+
+	/**
+	 * An answer, or the problem that it failed with.
+	 */
+	static CompletionStage<ResponseEntity<Map<String, Object>>> orResponse(
+			CompletionStage<Map<String, Object>> answer) {
+		return answer.thenApply(ResponseEntity::ok).exceptionally((failure) -> {
+			Throwable cause = (failure instanceof CompletionException && failure.getCause() != null)
+					? failure.getCause() : failure;
+			if (cause instanceof AdminProblem problem) {
+				return problem.response();
+			}
+			throw new CompletionException(cause);
+		});
+	}
+
+	/**
+	 * What a call is about is not there.
+	 */
+	static AdminProblem missing(String field, String detail, String fix) {
+		return new AdminProblem(HttpStatus.NOT_FOUND, detail, field, fix);
+	}
+
+	static AdminProblem forbidden(String detail) {
+		return new AdminProblem(HttpStatus.FORBIDDEN, detail, null, null);
+	}
+
 	static AdminProblem forbidden() {
 		return new AdminProblem(HttpStatus.FORBIDDEN, "Changes need the authority " + AdminCheck.AUTHORITY, null, null);
 	}
 
 	static AdminProblem unavailable(String detail) {
 		return new AdminProblem(HttpStatus.SERVICE_UNAVAILABLE, detail, null, null);
+	}
+
+	/**
+	 * Something stands against it.
+	 * @param newest the version that there is, {@code null} if it is not about versions
+	 */
+	static AdminProblem conflict(String detail, @Nullable Long newest, String fix) {
+		return new AdminProblem(HttpStatus.CONFLICT, detail, null, fix, newest);
+	}
+
+	/**
+	 * Whether sending it once more would not help.
+	 */
+	boolean isCallersFault() {
+		return this.status.is4xxClientError();
 	}
 
 	boolean isForbidden() {
@@ -65,6 +138,9 @@ final class AdminProblem extends RuntimeException {
 		}
 		if (this.fix != null) {
 			body.put("fix", this.fix);
+		}
+		if (this.newest != null) {
+			body.put("newest", this.newest);
 		}
 		return ResponseEntity.status(this.status).contentType(MediaType.APPLICATION_PROBLEM_JSON).body(body);
 	}

@@ -13,11 +13,13 @@ import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.context.ApplicationEventPublisher;
 
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.store.AuditRecord;
 
 /**
  * Remembers who changed what, or tried to: a line on the logger
- * {@code dev.ratelimit.audit} and an event for Boot's audit. Whatever an entry says is
- * made printable first, so that none can look like two.
+ * {@code dev.ratelimit.audit}, an event for Boot's audit, and an entry in the trail that
+ * the fleet shares. Whatever an entry says is made printable first, so that none can look
+ * like two.
  */
 public final class Audit {
 
@@ -29,18 +31,26 @@ public final class Audit {
 
 	private final Clock clock;
 
-	public Audit(ApplicationEventPublisher publisher, Clock clock) {
+	private final AuditTrail trail;
+
+	public Audit(ApplicationEventPublisher publisher, Clock clock, AuditTrail trail) {
 		this.publisher = publisher;
 		this.clock = clock;
+		this.trail = trail;
 	}
 
 	void record(Entry entry) {
 		Instant time = this.clock.instant();
-		audit.info("time={} action={} outcome={} actor={} before={} after={} reason={}", time, entry.action(),
-				entry.outcome().text(), quoted(entry.actor()), quoted(entry.before()), quoted(entry.after()),
-				quoted(entry.reason()));
+		audit.info("time={} action={} outcome={} actor={}{} before={} after={} reason={}", time, entry.action(),
+				entry.outcome().text(), quoted(entry.actor()),
+				entry.target().isEmpty() ? "" : " target=" + quoted(entry.target()), quoted(entry.before()),
+				quoted(entry.after()), quoted(entry.reason()));
+		this.trail.append(entry.at(time));
 		Map<String, Object> data = new LinkedHashMap<>();
 		data.put("outcome", entry.outcome().text());
+		if (!entry.target().isEmpty()) {
+			data.put("target", ForcedMode.printable(entry.target()));
+		}
 		data.put("before", entry.before());
 		data.put("after", entry.after());
 		data.put("reason", ForcedMode.printable(entry.reason()));
@@ -90,11 +100,24 @@ public final class Audit {
 	 * @param action what was tried, such as {@code switch-on}
 	 * @param outcome how it ended
 	 * @param actor who tried
+	 * @param target what it was about, empty if the action says it
 	 * @param before what was in force before
 	 * @param after what is in force after
 	 * @param reason why, in the actor's words
 	 */
-	record Entry(String action, Outcome outcome, String actor, String before, String after, String reason) {
+	record Entry(String action, Outcome outcome, String actor, String target, String before, String after,
+			String reason) {
+
+		Entry(String action, Outcome outcome, String actor, String before, String after, String reason) {
+			this(action, outcome, actor, "", before, after, reason);
+		}
+
+		AuditRecord at(Instant time) {
+			return new AuditRecord(time, this.action, this.outcome.text(), ForcedMode.printable(this.actor),
+					ForcedMode.printable(this.target), ForcedMode.printable(this.before),
+					ForcedMode.printable(this.after), ForcedMode.printable(this.reason));
+		}
+
 	}
 
 }

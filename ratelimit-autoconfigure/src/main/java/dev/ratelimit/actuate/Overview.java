@@ -1,14 +1,11 @@
 package dev.ratelimit.actuate;
 
-import java.util.Comparator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
-
-import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
@@ -31,13 +28,20 @@ public final class Overview {
 
 	private final Supplier<Map<String, String>> breakers;
 
+	private final Consumer<Map<String, Object>> store;
+
+	/**
+	 * Creates it.
+	 * @param store adds what is to be said about policies that are edited at run time
+	 */
 	public Overview(Supplier<PolicySet> policies, Counters counters, Fleet fleet, String region,
-			Supplier<Map<String, String>> breakers) {
+			Supplier<Map<String, String>> breakers, Consumer<Map<String, Object>> store) {
 		this.policies = policies;
 		this.counters = counters;
 		this.fleet = fleet;
 		this.region = region;
 		this.breakers = breakers;
+		this.store = store;
 	}
 
 	Map<String, Object> all(Map<String, Object> redSwitch) {
@@ -54,24 +58,11 @@ public final class Overview {
 			.forEach((policy) -> policies.put(policy.id(), Map.of("version", policy.version(), "onFailure",
 					text(policy.settings().onFailure()), "mode", mode(policy))));
 		overview.put("policies", policies);
+		this.store.accept(overview);
 		return overview;
 	}
 
-	List<Map<String, Object>> policies() {
-		return this.policies.get()
-			.policies()
-			.stream()
-			.sorted(Comparator.comparing(Policy::id))
-			.map(Overview::describe)
-			.toList();
-	}
-
-	@Nullable Map<String, Object> policy(String id) {
-		Policy policy = this.policies.get().find(id);
-		return (policy != null) ? describe(policy) : null;
-	}
-
-	private static Map<String, Object> describe(Policy policy) {
+	static Map<String, Object> describe(Policy policy) {
 		Map<String, Object> described = new LinkedHashMap<>();
 		described.put("id", policy.id());
 		described.put("version", policy.version());
@@ -96,7 +87,7 @@ public final class Overview {
 		return policy.settings().shadow() ? "shadow" : "enforce";
 	}
 
-	private static String text(Enum<?> value) {
+	static String text(Enum<?> value) {
 		return value.name().toLowerCase(Locale.ROOT);
 	}
 

@@ -3,22 +3,24 @@ package dev.ratelimit.actuate;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
-import org.springframework.http.HttpStatus;
+import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestParam;
-import org.springframework.web.server.ServerWebInputException;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * The admin API. A controller, because an operation of an ordinary endpoint takes flat
@@ -32,7 +34,7 @@ import org.springframework.web.server.ServerWebInputException;
 public class RateLimitEndpoint {
 
 	private static final String EXAMPLES = "For the switch: " + SwitchRequest.EXAMPLE + " For a hot key: "
-			+ HotKeyRequest.EXAMPLE;
+			+ HotKeyRequest.EXAMPLE + " For a policy: " + PolicyAdmin.EXAMPLE;
 
 	private final Overview overview;
 
@@ -40,10 +42,23 @@ public class RateLimitEndpoint {
 
 	private final HotKeyAdmin hotKeys;
 
-	public RateLimitEndpoint(Overview overview, SwitchAdmin redSwitch, HotKeyAdmin hotKeys) {
+	private final UsageAdmin usage;
+
+	private final AuditAdmin audit;
+
+	private final PolicyAdmin policies;
+
+	private final RecordAdmin records;
+
+	public RateLimitEndpoint(Overview overview, SwitchAdmin redSwitch, HotKeyAdmin hotKeys, UsageAdmin usage,
+			AuditAdmin audit, PolicyAdmin policies, RecordAdmin records) {
+		this.policies = policies;
+		this.records = records;
 		this.overview = overview;
 		this.redSwitch = redSwitch;
 		this.hotKeys = hotKeys;
+		this.usage = usage;
+		this.audit = audit;
 	}
 
 	@GetMapping("/")
@@ -53,13 +68,99 @@ public class RateLimitEndpoint {
 
 	@GetMapping("/policies")
 	public List<Map<String, Object>> policies() {
-		return this.overview.policies();
+		return this.policies.list();
 	}
 
 	@GetMapping("/policies/{id}")
-	public ResponseEntity<Map<String, Object>> policy(@PathVariable String id) {
-		Map<String, Object> policy = this.overview.policy(id);
-		return (policy != null) ? ResponseEntity.ok(policy) : new ResponseEntity<>(HttpStatus.NOT_FOUND);
+	public CompletionStage<ResponseEntity<Map<String, Object>>> policy(@PathVariable String id,
+			@RequestParam(required = false) @Nullable Long version) {
+		return response((version != null) ? this.policies.show(id, version) : this.policies.show(id));
+	}
+
+	@PostMapping("/policies/{id}")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> writePolicy(@PathVariable String id,
+			@RequestBody(required = false) @Nullable Map<String, Object> body, @Nullable Principal principal) {
+		return response(this.policies.write(id, body, principal));
+	}
+
+	@DeleteMapping("/policies/{id}")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> deletePolicy(@PathVariable String id,
+			@RequestParam(required = false) @Nullable Long expect, @RequestParam(defaultValue = "false") boolean force,
+			@RequestParam(defaultValue = "") String reason, @Nullable Principal principal) {
+		return response(this.policies.delete(id, expect, force, reason, principal));
+	}
+
+	@GetMapping("/overrides/{policy}/{dimension}/{value}")
+	public ResponseEntity<Map<String, Object>> override(@PathVariable String policy, @PathVariable String dimension,
+			@PathVariable String value) {
+		return answer(() -> this.records.show(() -> RecordRequest.override(policy, dimension, value)));
+	}
+
+	@PutMapping("/overrides/{policy}/{dimension}/{value}")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> putOverride(@PathVariable String policy,
+			@PathVariable String dimension, @PathVariable String value,
+			@RequestBody(required = false) @Nullable Map<String, Object> body, @Nullable Principal principal) {
+		return response(this.records.put(() -> RecordRequest.override(policy, dimension, value), "limits", body,
+				"Send something like {\"limits\": {\"per-tenant\": \"20000/s\"}, \"reason\": \"…\"}.", principal));
+	}
+
+	@DeleteMapping("/overrides/{policy}/{dimension}/{value}")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> deleteOverride(@PathVariable String policy,
+			@PathVariable String dimension, @PathVariable String value,
+			@RequestParam(required = false) @Nullable Long expect, @RequestParam(defaultValue = "") String reason,
+			@Nullable Principal principal) {
+		return response(
+				this.records.delete(() -> RecordRequest.override(policy, dimension, value), expect, reason, principal));
+	}
+
+	@GetMapping("/tiers/{dimension}/{value}")
+	public ResponseEntity<Map<String, Object>> tier(@PathVariable String dimension, @PathVariable String value) {
+		return answer(() -> this.records.show(() -> RecordRequest.tier(dimension, value)));
+	}
+
+	@PutMapping("/tiers/{dimension}/{value}")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> putTier(@PathVariable String dimension,
+			@PathVariable String value, @RequestBody(required = false) @Nullable Map<String, Object> body,
+			@Nullable Principal principal) {
+		return response(this.records.put(() -> RecordRequest.tier(dimension, value), "tier", body,
+				"Send something like {\"tier\": \"pro\", \"reason\": \"…\"}.", principal));
+	}
+
+	@DeleteMapping("/tiers/{dimension}/{value}")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> deleteTier(@PathVariable String dimension,
+			@PathVariable String value, @RequestParam(required = false) @Nullable Long expect,
+			@RequestParam(defaultValue = "") String reason, @Nullable Principal principal) {
+		return response(this.records.delete(() -> RecordRequest.tier(dimension, value), expect, reason, principal));
+	}
+
+	@GetMapping("/lists/{list}")
+	public ResponseEntity<Map<String, Object>> list(@PathVariable String list,
+			@RequestParam(defaultValue = "") String after) {
+		return answer(() -> this.records.list(list, after));
+	}
+
+	@PutMapping("/lists/{list}")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> putEntry(@PathVariable String list,
+			@RequestBody(required = false) @Nullable Map<String, Object> body, @Nullable Principal principal) {
+		return response(this.records.putEntry(list, body, principal));
+	}
+
+	@DeleteMapping("/lists/{list}")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> deleteEntry(@PathVariable String list,
+			@RequestParam Map<String, String> entry, @Nullable Principal principal) {
+		return response(this.records.deleteEntry(list, entry, principal));
+	}
+
+	@PostMapping("/import")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> importRecords(
+			@RequestBody(required = false) @Nullable Map<String, Object> body, @Nullable Principal principal) {
+		return response(this.records.importPage(body, principal));
+	}
+
+	@PostMapping("/store")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> recoverStore(
+			@RequestBody(required = false) @Nullable Map<String, Object> body, @Nullable Principal principal) {
+		return response(this.records.recover(body, principal));
 	}
 
 	@GetMapping("/switch")
@@ -95,21 +196,40 @@ public class RateLimitEndpoint {
 		return response(this.hotKeys.unmark(Map.copyOf(selectors), principal));
 	}
 
-	@ExceptionHandler({ HttpMessageNotReadableException.class, ServerWebInputException.class })
-	ResponseEntity<Map<String, Object>> unreadable() {
-		return AdminProblem.unreadable(EXAMPLES).response();
+	@GetMapping("/usage")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> usage(@RequestParam Map<String, String> caller) {
+		return response(this.usage.show(caller));
+	}
+
+	@DeleteMapping("/usage")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> resetUsage(@RequestParam Map<String, String> caller,
+			@Nullable Principal principal) {
+		return response(this.usage.reset(caller, principal));
+	}
+
+	@GetMapping("/audit")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> audit(@RequestParam Map<String, String> page) {
+		return response(this.audit.show(page));
+	}
+
+	@ExceptionHandler({ HttpMessageNotReadableException.class, HttpMediaTypeNotSupportedException.class,
+			ResponseStatusException.class, BodyTooLargeException.class, DataBufferLimitException.class })
+	ResponseEntity<Map<String, Object>> unreadable(Exception failure, @Nullable Principal principal) {
+		return this.audit.unreadable(AdminProblem.ofBody(failure, EXAMPLES), principal).response();
+	}
+
+	private static ResponseEntity<Map<String, Object>> answer(Supplier<Map<String, Object>> answer) {
+		try {
+			return ResponseEntity.ok(answer.get());
+		}
+		catch (AdminProblem ex) {
+			return ex.response();
+		}
 	}
 
 	private static CompletionStage<ResponseEntity<Map<String, Object>>> response(
 			CompletionStage<Map<String, Object>> answer) {
-		return answer.thenApply(ResponseEntity::ok).exceptionally((failure) -> {
-			Throwable cause = (failure instanceof CompletionException && failure.getCause() != null)
-					? failure.getCause() : failure;
-			if (cause instanceof AdminProblem problem) {
-				return problem.response();
-			}
-			throw new CompletionException(cause);
-		});
+		return AdminProblem.orResponse(answer);
 	}
 
 }

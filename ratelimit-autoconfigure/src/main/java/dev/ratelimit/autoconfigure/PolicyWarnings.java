@@ -49,15 +49,14 @@ final class PolicyWarnings {
 
 	static List<String> withoutEffect(RateLimitProperties properties) {
 		List<String> unused = new ArrayList<>();
-		if (!properties.policiesStore().snapshotFile().isEmpty()) {
-			unused.add("ratelimit.policies-store.snapshot-file");
-		}
 		if (!properties.identity().hash().salt().isEmpty() || properties.identity().hash().user()) {
 			unused.add("ratelimit.identity.hash");
 		}
 		properties.policies().forEach((id, policy) -> {
 			String at = "ratelimit.policies." + id;
-			addIfSet(unused, at + ".rollout", policy.rollout());
+			if (policy.rollout() != null && !policy.rollout().stages().isEmpty()) {
+				unused.add(at + ".rollout.stages");
+			}
 			addIfSet(unused, at + ".cost", policy.cost());
 			addIfSet(unused, at + ".idempotency", policy.idempotency());
 			addIfSet(unused, at + ".penalty", policy.penalty());

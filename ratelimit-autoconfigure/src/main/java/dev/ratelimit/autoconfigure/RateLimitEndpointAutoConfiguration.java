@@ -9,17 +9,30 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
-import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 
 import dev.ratelimit.actuate.AdminCheck;
+import dev.ratelimit.actuate.AdminPaths;
 import dev.ratelimit.actuate.Audit;
+import dev.ratelimit.actuate.AuditAdmin;
+import dev.ratelimit.actuate.AuditTrail;
 import dev.ratelimit.actuate.AuthorityCheck;
+import dev.ratelimit.actuate.BodyLimitAdvice;
+import dev.ratelimit.actuate.BodyLimitWebFilter;
+import dev.ratelimit.actuate.DeniedAttempts;
 import dev.ratelimit.actuate.HotKeyAdmin;
 import dev.ratelimit.actuate.Overview;
+import dev.ratelimit.actuate.PolicyAdmin;
 import dev.ratelimit.actuate.RateLimitEndpoint;
+import dev.ratelimit.actuate.RecordAdmin;
+import dev.ratelimit.actuate.ServletDeniedListener;
 import dev.ratelimit.actuate.SwitchAdmin;
+import dev.ratelimit.actuate.UsageAdmin;
+import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.hot.HotCounters;
@@ -35,6 +48,7 @@ import dev.ratelimit.limiter.RedSwitch;
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnAvailableEndpoint(RateLimitEndpoint.class)
 @ConditionalOnBean(Policies.class)
+@Import(AuditConfiguration.class)
 public class RateLimitEndpointAutoConfiguration {
 
 	private static final String SECURITY = "org.springframework.security.core.Authentication";
@@ -42,9 +56,25 @@ public class RateLimitEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	RateLimitEndpoint rateLimitEndpoint(Policies policies, Counters counters, Fleet fleet, SwitchAdmin redSwitch,
-			HotKeyAdmin hotKeys, RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
-		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes));
-		return new RateLimitEndpoint(overview, redSwitch, hotKeys);
+			HotKeyAdmin hotKeys, UsageAdmin usage, AuditTrail trail, Audit audit, PolicyAdmin policyAdmin,
+			RecordAdmin records, RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
+		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes),
+				policyAdmin::describe);
+		return new RateLimitEndpoint(overview, redSwitch, hotKeys, usage, new AuditAdmin(trail, audit), policyAdmin,
+				records);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	PolicyAdmin rateLimitPolicyAdmin(ObjectProvider<ControlPlane> control, Policies policies, AdminCheck check,
+			Audit audit) {
+		return new PolicyAdmin(control.getIfAvailable(), policies, PolicyDocument::of, check, audit);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RecordAdmin rateLimitRecordAdmin(ObjectProvider<ControlPlane> control, AdminCheck check, Audit audit) {
+		return new RecordAdmin(control.getIfAvailable(), check, audit);
 	}
 
 	@Bean
@@ -64,10 +94,76 @@ public class RateLimitEndpointAutoConfiguration {
 				check, audit, Clock.systemUTC());
 	}
 
+	/**
+	 * A limiter of the application's own has no counters that could be looked at.
+	 */
 	@Bean
 	@ConditionalOnMissingBean
-	Audit rateLimitAudit(ApplicationEventPublisher publisher) {
-		return new Audit(publisher, Clock.systemUTC());
+	UsageAdmin rateLimitUsageAdmin(Policies policies, ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check,
+			Audit audit) {
+		return new UsageAdmin(policies, () -> limiter.getObject().usage(), check, audit, Clock.systemUTC());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	AdminPaths rateLimitAdminPaths(Environment environment) {
+		String base = environment.getProperty("management.server.base-path", "")
+				+ environment.getProperty("management.endpoints.web.base-path", "/actuator");
+		String path = environment.getProperty("management.endpoints.web.path-mapping.ratelimit", "ratelimit");
+		return new AdminPaths((base.endsWith("/") ? base : base + '/') + path);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	DeniedAttempts rateLimitDeniedAttempts(AdminPaths paths, Audit audit) {
+		return new DeniedAttempts(paths, audit);
+	}
+
+	/**
+	 * What only the servlet stack needs.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+	@ConditionalOnClass(name = "org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAdapter")
+	static class OnServlet {
+
+		@Bean
+		@ConditionalOnMissingBean
+		BodyLimitAdvice rateLimitBodyLimit() {
+			return new BodyLimitAdvice();
+		}
+
+	}
+
+	/**
+	 * Hears what Spring Security turns away.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+	@ConditionalOnClass(name = "org.springframework.security.authorization.event.AuthorizationEvent")
+	static class OnSecuredServlet {
+
+		@Bean
+		@ConditionalOnMissingBean
+		ServletDeniedListener rateLimitDeniedListener(DeniedAttempts attempts) {
+			return new ServletDeniedListener(attempts);
+		}
+
+	}
+
+	/**
+	 * What only the reactive stack needs.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+	static class OnReactive {
+
+		@Bean
+		@ConditionalOnMissingBean
+		BodyLimitWebFilter rateLimitBodyLimit(AdminPaths paths) {
+			return new BodyLimitWebFilter(paths::contain);
+		}
+
 	}
 
 	/**

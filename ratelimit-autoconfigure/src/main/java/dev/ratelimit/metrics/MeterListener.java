@@ -2,6 +2,7 @@ package dev.ratelimit.metrics;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
@@ -78,7 +79,7 @@ public final class MeterListener implements DecisionListener {
 			.register(registry);
 		this.unknown = PolicyMeters.ofUnknown(registry);
 		PolicySet current = policies.get();
-		this.live = new Live(current, meters(current, Map.of()));
+		this.live = new Live(current, meters(current, new Live(PolicySet.of(), Map.of())));
 	}
 
 	@Override
@@ -86,7 +87,7 @@ public final class MeterListener implements DecisionListener {
 		this.latency.record(nanos, TimeUnit.NANOSECONDS);
 		Live live = live();
 		PolicyMeters meters = live.meters().getOrDefault(decision.policy(), this.unknown);
-		meters.decided(decision.outcome(), decision.source());
+		meters.decided(decision.version(), decision.outcome(), decision.source());
 		if (decision.outcome() == Decision.Outcome.REFUSED) {
 			LimitStatus refusing = decision.refusedBy();
 			if (refusing != null) {
@@ -110,24 +111,40 @@ public final class MeterListener implements DecisionListener {
 	private synchronized Live refresh() {
 		PolicySet current = this.policies.get();
 		if (this.live.policies() != current) {
-			this.live = new Live(current, meters(current, this.live.meters()));
+			this.live = new Live(current, meters(current, this.live));
 		}
 		return this.live;
 	}
 
-	private Map<String, PolicyMeters> meters(PolicySet current, Map<String, PolicyMeters> before) {
-		before.forEach((id, meters) -> {
+	private Map<String, PolicyMeters> meters(PolicySet current, Live before) {
+		before.meters().forEach((id, meters) -> {
 			if (current.find(id) == null) {
 				meters.retire();
 			}
 		});
 		Map<String, PolicyMeters> meters = new HashMap<>();
-		for (Policy policy : current.policies()) {
-			PolicyMeters known = before.get(policy.id());
-			meters.put(policy.id(),
-					(known != null) ? known.succeededBy(policy) : PolicyMeters.of(this.registry, policy));
+		for (String id : current.ids()) {
+			PolicyMeters known = before.meters().get(id);
+			List<Policy> versions = current.versions(id);
+			if (known == null) {
+				meters.put(id, PolicyMeters.of(this.registry, versions));
+			}
+			else {
+				boolean same = areSame(before.policies().versions(id), versions);
+				meters.put(id, same ? known : known.succeededBy(versions));
+			}
 		}
 		return Map.copyOf(meters);
+	}
+
+	/** By identity: of ten thousand policies a change leaves all but one as they are. */
+	private static boolean areSame(List<Policy> before, List<Policy> now) {
+		for (int i = 0; i < now.size(); i++) {
+			if (i >= before.size() || before.get(i) != now.get(i)) {
+				return false;
+			}
+		}
+		return before.size() == now.size();
 	}
 
 	private record Live(PolicySet policies, Map<String, PolicyMeters> meters) {

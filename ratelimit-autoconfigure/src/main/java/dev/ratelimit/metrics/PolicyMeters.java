@@ -1,5 +1,6 @@
 package dev.ratelimit.metrics;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
@@ -19,8 +20,8 @@ import dev.ratelimit.Policy;
 
 /**
  * The meters of one policy. A new version starts its decisions from zero and keeps the
- * rest. Decisions of a version that was just replaced count for the one in force, as do
- * those that no version had a part in.
+ * rest. Decisions of a version that was just replaced count for the newest in force, as
+ * do those that no version had a part in.
  */
 final class PolicyMeters {
 
@@ -32,11 +33,10 @@ final class PolicyMeters {
 
 	private final String id;
 
-	private final String version;
-
 	private final String owner;
 
-	private final CounterTable<Decision.Outcome, Decision.Source> decisions;
+	/** Of each version that is in force, the newest first. */
+	private final List<Decisions> decisions;
 
 	private final CounterTable<FailureMode, Decision.Reason> degraded;
 
@@ -44,12 +44,10 @@ final class PolicyMeters {
 
 	private final @Nullable Gauge info;
 
-	private PolicyMeters(MeterRegistry registry, String id, String version, String owner,
-			CounterTable<Decision.Outcome, Decision.Source> decisions,
+	private PolicyMeters(MeterRegistry registry, String id, String owner, List<Decisions> decisions,
 			CounterTable<FailureMode, Decision.Reason> degraded, Map<String, Counter> refusals, @Nullable Gauge info) {
 		this.registry = registry;
 		this.id = id;
-		this.version = version;
 		this.owner = owner;
 		this.decisions = decisions;
 		this.degraded = degraded;
@@ -57,12 +55,18 @@ final class PolicyMeters {
 		this.info = info;
 	}
 
-	static PolicyMeters of(MeterRegistry registry, Policy policy) {
-		String id = policy.id();
-		String version = version(policy);
-		String owner = owner(policy);
-		return new PolicyMeters(registry, id, version, owner, decisions(registry, id, version), degraded(registry, id),
-				refusals(registry, policy), info(registry, id, owner));
+	/**
+	 * The meters of a policy.
+	 * @param versions those in force, the newest first
+	 */
+	static PolicyMeters of(MeterRegistry registry, List<Policy> versions) {
+		Policy newest = versions.get(0);
+		String id = newest.id();
+		List<Decisions> decisions = versions.stream()
+			.map((version) -> new Decisions(version.version(), decisions(registry, id, version(version))))
+			.toList();
+		return new PolicyMeters(registry, id, owner(newest), decisions, degraded(registry, id),
+				refusals(registry, versions), info(registry, id, owner(newest)));
 	}
 
 	/**
@@ -70,12 +74,21 @@ final class PolicyMeters {
 	 * word.
 	 */
 	static PolicyMeters ofUnknown(MeterRegistry registry) {
-		return new PolicyMeters(registry, UNKNOWN, NONE, NONE, decisions(registry, UNKNOWN, NONE),
+		return new PolicyMeters(registry, UNKNOWN, NONE, List.of(new Decisions(0, decisions(registry, UNKNOWN, NONE))),
 				degraded(registry, UNKNOWN), Map.of(), null);
 	}
 
-	void decided(Decision.Outcome outcome, Decision.Source source) {
-		this.decisions.increment(outcome, source);
+	void decided(long version, Decision.Outcome outcome, Decision.Source source) {
+		decisions(version).table().increment(outcome, source);
+	}
+
+	private Decisions decisions(long version) {
+		for (int i = 1; i < this.decisions.size(); i++) {
+			if (this.decisions.get(i).version() == version) {
+				return this.decisions.get(i);
+			}
+		}
+		return this.decisions.get(0);
 	}
 
 	void refused(String limit) {
@@ -93,33 +106,37 @@ final class PolicyMeters {
 	 * The meters of the same policy after a change. What it no longer has is removed
 	 * before anything is registered, or the new would go with the old.
 	 */
-	PolicyMeters succeededBy(Policy policy) {
-		String version = version(policy);
-		String owner = owner(policy);
-		CounterTable<Decision.Outcome, Decision.Source> decisions = this.decisions;
-		if (!version.equals(this.version)) {
-			decisions.retire(this::remove);
-			decisions = decisions(this.registry, this.id, version);
-		}
+	PolicyMeters succeededBy(List<Policy> versions) {
+		Policy newest = versions.get(0);
+		String owner = owner(newest);
+		this.decisions.stream()
+			.filter((known) -> versions.stream().noneMatch((version) -> version.version() == known.version()))
+			.forEach((known) -> known.table().retire(this::remove));
+		List<Decisions> decisions = versions.stream()
+			.map((version) -> this.decisions.stream()
+				.filter((known) -> known.version() == version.version())
+				.findFirst()
+				.orElseGet(() -> new Decisions(version.version(), decisions(this.registry, this.id, version(version)))))
+			.toList();
 		Gauge info = this.info;
 		if (info != null && !owner.equals(this.owner)) {
 			remove(info);
 			info = info(this.registry, this.id, owner);
 		}
 		this.refusals.forEach((limit, counter) -> {
-			if (limits(policy).noneMatch(limit::equals)) {
+			if (limits(versions).noneMatch(limit::equals)) {
 				remove(counter);
 			}
 		});
-		return new PolicyMeters(this.registry, this.id, version, owner, decisions, this.degraded,
-				refusals(this.registry, policy), info);
+		return new PolicyMeters(this.registry, this.id, owner, decisions, this.degraded,
+				refusals(this.registry, versions), info);
 	}
 
 	/**
 	 * Removes all: the policy is gone.
 	 */
 	void retire() {
-		this.decisions.retire(this::remove);
+		this.decisions.forEach((decisions) -> decisions.table().retire(this::remove));
 		this.degraded.retire(this::remove);
 		this.refusals.values().forEach(this::remove);
 		if (this.info != null) {
@@ -154,11 +171,12 @@ final class PolicyMeters {
 	}
 
 	/** Registered at once: that nothing was refused yet is worth a zero. */
-	private static Map<String, Counter> refusals(MeterRegistry registry, Policy policy) {
-		return limits(policy).collect(Collectors.toUnmodifiableMap(Function.identity(),
+	private static Map<String, Counter> refusals(MeterRegistry registry, List<Policy> versions) {
+		String id = versions.get(0).id();
+		return limits(versions).collect(Collectors.toUnmodifiableMap(Function.identity(),
 				(limit) -> Counter.builder(MeterListener.REFUSALS)
 					.description("Refused requests by the limit that had them wait longest")
-					.tags("policy", policy.id(), "limit", limit)
+					.tags("policy", id, "limit", limit)
 					.register(registry)));
 	}
 
@@ -170,10 +188,14 @@ final class PolicyMeters {
 	}
 
 	/** The floor refuses too, but is not a limit of the policy. */
+	private static Stream<String> limits(List<Policy> versions) {
+		return versions.stream().flatMap(PolicyMeters::limits).distinct();
+	}
+
 	private static Stream<String> limits(Policy policy) {
 		Stream<String> limits = policy.limits().stream().map(Limit::name);
-		return (policy.settings().degradedFloor() != null)
-				? Stream.concat(limits, Stream.of("degraded-floor")).distinct() : limits;
+		return (policy.settings().degradedFloor() != null) ? Stream.concat(limits, Stream.of("degraded-floor"))
+				: limits;
 	}
 
 	private static String version(Policy policy) {
@@ -184,6 +206,12 @@ final class PolicyMeters {
 	private static String owner(Policy policy) {
 		String owner = policy.settings().owner();
 		return owner.isBlank() ? NONE : owner;
+	}
+
+	/**
+	 * What a version has decided.
+	 */
+	private record Decisions(long version, CounterTable<Decision.Outcome, Decision.Source> table) {
 	}
 
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Writes maps, lists, texts, numbers and booleans as JSON. Anything else becomes its
  * text. There is no JSON library that every application has.
  */
-final class Json {
+public final class Json {
 
 	/** Deeper than this is most likely something that contains itself. */
 	private static final int MAX_DEPTH = 32;
@@ -25,7 +25,7 @@ final class Json {
 	 * Writes a value.
 	 * @throws IllegalArgumentException if it is nested too deeply
 	 */
-	static String write(@Nullable Object value) {
+	public static String write(@Nullable Object value) {
 		Json json = new Json();
 		json.value(value, 0);
 		return json.out.toString();

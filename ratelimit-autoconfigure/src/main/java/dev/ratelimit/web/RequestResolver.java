@@ -160,7 +160,8 @@ public final class RequestResolver {
 
 	private Request request(WebCall call, String policy, @Nullable Long cost, Map<String, DimensionResolver> extra,
 			Identity caller) {
-		ResolutionPlans.Plan plan = this.plans.find(this.policies.get(), policy);
+		PolicySet policies = this.policies.get();
+		ResolutionPlans.Plan plan = this.plans.find(policies, policy);
 		Map<Dimension, String> facts = new HashMap<>();
 		put(facts, Dimension.USER, caller.user());
 		put(facts, Dimension.TENANT, caller.tenant());
@@ -179,9 +180,10 @@ public final class RequestResolver {
 			put(facts, dimension, custom(dimension, resolver, call, policy));
 		});
 		boolean claimed = caller.apiKey() != null && !caller.apiKeyVerified();
-		long permits = (cost != null) ? cost : (plan != null) ? plan.cost(call.rawPath()) : 1;
-		return new Request(policy, facts, claimed ? Set.of(Dimension.API_KEY) : Set.of(), caller.tier(), permits,
-				permits);
+		Set<Dimension> unverified = claimed ? Set.of(Dimension.API_KEY) : Set.of();
+		long permits = (cost != null) ? cost : (plan != null) ? plan.cost(call.rawPath(),
+				() -> policies.match(new Request(policy, facts, unverified, caller.tier(), 1, 1))) : 1;
+		return new Request(policy, facts, unverified, caller.tier(), permits, permits);
 	}
 
 	private Dimension named(String name) {

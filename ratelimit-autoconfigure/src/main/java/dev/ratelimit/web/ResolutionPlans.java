@@ -4,13 +4,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
+import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
 
 /**
@@ -40,8 +41,8 @@ final class ResolutionPlans {
 			return null;
 		}
 		Plan plan = this.plans.get(id);
-		if (plan == null || plan.policy() != policy) {
-			plan = Plan.of(policy, policies.listedDimensions());
+		if (plan == null || plan.policy() != policy || plan.listed() != policies.listedDimensions()) {
+			plan = Plan.of(policies.versions(id), policies.listedDimensions());
 			this.plans.put(id, plan);
 		}
 		return plan;
@@ -52,32 +53,57 @@ final class ResolutionPlans {
 	}
 
 	/**
-	 * What has to be found out.
+	 * What has to be found out, whichever version turns out to be for the caller.
 	 *
-	 * @param policy whose plan it is
+	 * @param policy whose plan it is, in its newest version
+	 * @param listed the dimensions that lists and records are about
 	 * @param custom dimensions that only a resolver knows
 	 * @param costs what paths cost, {@code null} if all cost one
+	 * @param previous the same of the version before it, {@code null} if only one is in
+	 * force
 	 */
-	record Plan(Policy policy, List<Dimension> custom, @Nullable CostPatterns costs) {
+	record Plan(Policy policy, Set<Dimension> listed, List<Dimension> custom, @Nullable CostPatterns costs,
+			@Nullable Plan previous) {
 
-		long cost(String rawPath) {
+		/**
+		 * What a call costs.
+		 * @param version the version that is for the caller, asked for if it matters
+		 */
+		long cost(String rawPath, Supplier<@Nullable Match> version) {
+			if (this.previous != null) {
+				Match match = version.get();
+				if (match != null && match.policy().version() == this.previous.policy().version()) {
+					return this.previous.cost(rawPath, version);
+				}
+			}
 			return (this.costs != null) ? this.costs.cost(rawPath) : 1;
 		}
 
-		static Plan of(Policy policy, Set<Dimension> listed) {
+		static Plan of(List<Policy> versions, Set<Dimension> listed) {
+			Policy newest = versions.get(0);
+			List<Dimension> custom = Stream.concat(versions.stream().flatMap(Plan::dimensions), listed.stream())
+				.distinct()
+				.filter((dimension) -> !BUILT_IN.contains(dimension))
+				.toList();
+			return new Plan(newest, listed, custom, costs(newest),
+					(versions.size() > 1) ? of(versions.subList(1, versions.size()), listed) : null);
+		}
+
+		private static Stream<Dimension> dimensions(Policy policy) {
 			Stream<Dimension> counted = policy.limits().stream().flatMap((limit) -> limit.by().stream());
 			Stream<Dimension> overridden = policy.settings()
 				.overrides()
 				.stream()
 				.flatMap((override) -> override.when().keySet().stream());
-			List<Dimension> custom = Stream.of(counted, overridden, listed.stream())
-				.flatMap(Function.identity())
-				.distinct()
-				.filter((dimension) -> !BUILT_IN.contains(dimension))
-				.toList();
-			// Without costs nothing of Spring's path patterns is needed, nor need it be
-			// there.
-			return new Plan(policy, custom, policy.settings().costs().isEmpty() ? null : CostPatterns.of(policy));
+			return Stream.concat(counted, overridden);
+		}
+
+		/**
+		 * Without costs nothing of Spring's path patterns is needed, nor need it be
+		 * there.
+		 */
+		private static @Nullable CostPatterns costs(Policy policy) {
+			return policy.settings().costs().isEmpty() ? null : CostPatterns.of(policy);
 		}
 
 	}

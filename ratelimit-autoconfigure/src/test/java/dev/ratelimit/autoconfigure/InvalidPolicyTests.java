@@ -69,6 +69,16 @@ class InvalidPolicyTests {
 		assertThat(analysis.getDescription()).contains("tier 'pro'").contains("'al'").contains("all");
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "percent=101,percent must be 0 to 100 but was 101", "stages[0]=0,stages must rise",
+			"hold=0s,hold must be positive" })
+	void rolloutThatIsNone(String setting, String problem) {
+		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=5/s",
+				AT + "rollout." + setting);
+		assertThat(analysis.getDescription()).contains(problem);
+		assertThat(analysis.getAction()).contains("'ratelimit.policies.orders.rollout'");
+	}
+
 	@Test
 	void costThatFitsUnderNoTier() {
 		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=5/s",

@@ -1,6 +1,8 @@
 package dev.ratelimit.autoconfigure;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
@@ -20,6 +22,7 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.Rollout;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.RedSwitch;
@@ -121,6 +124,18 @@ class RateLimitAutoConfigurationTests {
 			.run((context) -> {
 				assertThat(context.getBean(Policies.class).get().find("split").limits()).extracting(Limit::split)
 					.containsExactly(8);
+				assertThat(output).doesNotContain("have no effect");
+			});
+	}
+
+	@Test
+	void rolloutOfAPolicyIsRead(CapturedOutput output) {
+		this.context.withPropertyValues("ratelimit.policies.new.limits.per-tenant.by=tenant",
+				"ratelimit.policies.new.limits.per-tenant.quota=1000/s", "ratelimit.policies.new.rollout.percent=10",
+				"ratelimit.policies.new.rollout.valid-from=2026-01-01T00:00:00Z")
+			.run((context) -> {
+				assertThat(context.getBean(Policies.class).get().find("new").settings().rollout()).isEqualTo(
+						new Rollout(10, Instant.parse("2026-01-01T00:00:00Z"), List.of(), Duration.ofMinutes(10)));
 				assertThat(output).doesNotContain("have no effect");
 			});
 	}

@@ -263,6 +263,32 @@ class MeterListenerTests {
 	}
 
 	@Test
+	void versionsThatAreInForceTogetherAreCountedApart() {
+		Policy first = orders().version(1).build();
+		this.policies.set(PolicySet.of(first));
+		check(ANN);
+		Policy second = Policy.builder("orders")
+			.version(2)
+			.owner("team-orders")
+			.shadow(true)
+			.limit("per-ip", List.of(Dimension.TENANT), "1/d")
+			.build();
+		this.policies.set(this.policies.get().mutate().put(second, first).build());
+		check(ANN);
+		check(ANN);
+		assertThat(count("ratelimit.decisions", "version", "1", "outcome", "allowed")).isEqualTo(2);
+		assertThat(count("ratelimit.decisions", "version", "1", "outcome", "refused")).isEqualTo(1);
+		assertThat(count("ratelimit.decisions", "version", "2", "outcome", "allowed")).isEqualTo(1);
+		assertThat(count("ratelimit.decisions", "version", "2", "outcome", "shadow-refused")).isEqualTo(1);
+		assertThat(tags("ratelimit.refusals")).extracting((tags) -> tags.get("limit"))
+			.containsExactlyInAnyOrder("per-user", "per-tenant", "per-ip");
+		this.policies.set(PolicySet.of(first));
+		check(ANN);
+		assertThat(tags("ratelimit.decisions")).extracting((tags) -> tags.get("version")).containsOnly("1");
+		assertThat(count("ratelimit.decisions", "version", "1", "outcome", "allowed")).isEqualTo(2);
+	}
+
+	@Test
 	void refusalsOfARemovedLimitGo() {
 		this.policies.set(PolicySet.of(Policy.builder("orders")
 			.owner("team-orders")

@@ -15,6 +15,7 @@ import org.springframework.security.oauth2.server.resource.authentication.JwtAut
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
+import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
@@ -229,6 +230,30 @@ class RequestResolverTests {
 		Request request = resolve(resolver, export, "orders");
 		assertThat(request.cost()).isEqualTo(20);
 		assertThat(request.dimensions()).doesNotContainKey(ACCOUNT);
+	}
+
+	@Test
+	void recordMayNameACustomDimension() {
+		RequestResolver resolver = resolver(Map.of("device", (call) -> "d1"));
+		assertThat(resolve(resolver, CALL, "plain").dimensions()).doesNotContainKey(DEVICE);
+		this.policies.get().records().addDenied(Map.of(DEVICE, "d1"));
+		assertThat(resolve(resolver, CALL, "plain").dimensions()).containsEntry(DEVICE, "d1");
+	}
+
+	@Test
+	void costAndDimensionsAreThoseOfTheVersionThatIsForTheCaller() {
+		RequestResolver resolver = resolver(Map.of("account", (call) -> "4711"));
+		TestCall export = CALL.path("/orders/export");
+		PolicyBuilder next = Policy.builder("orders")
+			.version(1)
+			.limit("all", List.of(), "100/s")
+			.cost("/orders/export", 20);
+		this.policies.set(PolicySet.of(ORDERS).mutate().put(next.shadow(true).build(), ORDERS).build());
+		Request outside = resolve(resolver, export, "orders");
+		assertThat(outside.cost()).isEqualTo(10);
+		assertThat(outside.dimensions()).containsKey(ACCOUNT);
+		this.policies.set(PolicySet.of(ORDERS).mutate().put(next.shadow(false).build(), ORDERS).build());
+		assertThat(resolve(resolver, export, "orders").cost()).isEqualTo(20);
 	}
 
 	@Test

@@ -45,6 +45,14 @@ public interface Counters {
 	CompletionStage<Void> reset(List<Counter> counters);
 
 	/**
+	 * Permits of a counter that were taken ahead and are not spent yet. To the store they
+	 * are used.
+	 */
+	default long held(Counter counter) {
+		return 0;
+	}
+
+	/**
 	 * What decisions made here name as their source.
 	 */
 	Decision.Source source();

@@ -114,6 +114,12 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		return this.central.reset(counters).thenRun(() -> forget(counters));
 	}
 
+	@Override
+	public long held(Counter counter) {
+		LocalCounter local = this.locals.getIfPresent(counter);
+		return (local != null) ? local.held(this.nanos.getAsLong()) : 0;
+	}
+
 	/**
 	 * Drops what is known here of counters: their permits may be gone or be more.
 	 */

@@ -196,6 +196,17 @@ final class LocalCounter {
 		return this.counter.spec() == counter.spec();
 	}
 
+	/**
+	 * Permits that are leased, not spent and not over.
+	 */
+	long held(long now) {
+		return left(this.current, now) + left(this.next, now);
+	}
+
+	private static long left(@Nullable Lease lease, long now) {
+		return (lease != null && !lease.isOver(now)) ? Math.max(0, lease.get()) : 0;
+	}
+
 	/** The leases that are not spent and not over, to be given back. */
 	@Nullable Lease takeCurrent() {
 		Lease lease = this.current;

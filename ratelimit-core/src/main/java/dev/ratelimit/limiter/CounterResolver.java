@@ -41,7 +41,7 @@ final class CounterResolver {
 		for (CounterSpec spec : match.specs()) {
 			List<String> values = values(spec.limit(), request, onMissing);
 			if (values != null) {
-				counters.add(new Counter(spec, this.keys, match.policy().id(), values));
+				counters.add(new Counter(spec, this.keys, match.owner(), values));
 			}
 			else if (onMissing != MissingIdentity.SKIP) {
 				return null;
@@ -56,7 +56,17 @@ final class CounterResolver {
 	 */
 	@Nullable Counter resolve(Match match, CounterSpec spec, Request request) {
 		List<String> values = values(spec.limit(), request, MissingIdentity.SKIP);
-		return (values != null) ? new Counter(spec, this.keys, match.policy().id(), values) : null;
+		return (values != null) ? new Counter(spec, this.keys, match.owner(), values) : null;
+	}
+
+	/**
+	 * The counter of one limit, by the IP in place of what the request lacks if the
+	 * policy says so.
+	 * @return {@code null} if that cannot be done either
+	 */
+	@Nullable Counter resolveAsCounted(Match match, CounterSpec spec, Request request) {
+		List<String> values = values(spec.limit(), request, match.policy().settings().onMissingIdentity());
+		return (values != null) ? new Counter(spec, this.keys, match.owner(), values) : null;
 	}
 
 	private @Nullable List<String> values(Limit limit, Request request, MissingIdentity onMissing) {

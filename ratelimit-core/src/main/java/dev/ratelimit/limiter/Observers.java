@@ -42,6 +42,8 @@ final class Observers {
 
 	private final AtomicBoolean listenerFailing = new AtomicBoolean();
 
+	private final AtomicBoolean notCompared = new AtomicBoolean();
+
 	Observers(List<DecisionListener> listeners, LongSupplier nanos) {
 		this.listeners = List.copyOf(listeners);
 		this.nanos = nanos;
@@ -92,6 +94,16 @@ final class Observers {
 			logger.warn(
 					"A request could not be resolved ({}); its policy's failure mode answers, and so for all like it",
 					failure.getMessage());
+		}
+	}
+
+	/**
+	 * A version that is tried out could not be asked. Logged once: no request depends on
+	 * it.
+	 */
+	void notCompared(Throwable failure) {
+		if (this.notCompared.compareAndSet(false, true)) {
+			logger.warn("A version that is tried out could not be compared; decisions are not affected", failure);
 		}
 	}
 

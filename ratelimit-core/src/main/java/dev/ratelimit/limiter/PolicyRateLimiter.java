@@ -1,6 +1,7 @@
 package dev.ratelimit.limiter;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -50,6 +51,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private final Observers observers;
 
+	private final Beside beside;
+
 	private final LimiterOptions options;
 
 	/**
@@ -80,6 +83,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		this.fallback = fallback;
 		this.degradation = new Degradation(fallback, keys, this.resolver);
 		this.observers = new Observers(listeners, System::nanoTime);
+		this.beside = new Beside(this.resolver, this.parts, this.observers, options.timeout());
 		this.options = options;
 	}
 
@@ -89,11 +93,13 @@ public final class PolicyRateLimiter implements RateLimiter {
 		PolicySet policies = this.policies.get();
 		CompletableFuture<Decision> decision = decide(policies, request).toCompletableFuture();
 		if (isThere(decision)) {
-			this.observers.observe(request, decision.join(), start);
+			this.beside.decided(policies, request, this.observers.observe(request, decision.join(), start));
 			return decision;
 		}
-		return decision.handle((decided, failure) -> this.observers.observe(request,
+		CompletableFuture<Decision> observed = decision.handle((decided, failure) -> this.observers.observe(request,
 				(failure == null) ? decided : lastResort(policies, request, failure), start));
+		return (policies.comparison(request.policy()) != null) ? this.beside.after(observed, policies, request)
+				: observed;
 	}
 
 	@Override
@@ -122,7 +128,20 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 * dimension
 	 */
 	public CompletionStage<Void> reset(Request request) {
-		return this.counters.reset(this.parts.all(counters(request)));
+		List<Counter> counters = new ArrayList<>(this.parts.all(counters(request)));
+		Match beside = this.policies.get().beside(request);
+		List<Counter> tried = (beside != null) ? this.resolver.resolve(beside, request) : null;
+		if (tried != null) {
+			counters.addAll(this.parts.all(tried));
+		}
+		return this.counters.reset(counters);
+	}
+
+	/**
+	 * The counters of single callers, for operators.
+	 */
+	public CallerUsage usage() {
+		return new CallerUsage(this.policies, this.resolver, this.counters, this.parts);
 	}
 
 	/**
@@ -262,14 +281,14 @@ public final class PolicyRateLimiter implements RateLimiter {
 	private Decision lastResort(PolicySet policies, Request request, Throwable failure) {
 		this.observers.unanswered(UnansweredException.of(failure));
 		Match match = policies.match(request);
-		boolean deny = match != null && match.onFailure() == FailureMode.DENY && !match.policy().settings().shadow();
+		boolean deny = match != null && match.onFailure() == FailureMode.DENY && !match.shadow();
 		return Decision.by(deny ? FailureMode.DENY : FailureMode.ALLOW, request,
 				(match != null) ? match.policy().version() : 0, Decision.Reason.INTERNAL);
 	}
 
 	/** In shadow nothing is ever refused, only reported. */
 	private static CompletionStage<Decision> shadowed(Match match, CompletionStage<Decision> decision) {
-		return match.policy().settings().shadow() ? decision.thenApply(Decision::inShadow) : decision;
+		return match.shadow() ? decision.thenApply(Decision::inShadow) : decision;
 	}
 
 	private CompletionStage<Decision> unknownPolicy(Request request) {

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -47,14 +48,22 @@ final class Overrides {
 	}
 
 	/**
+	 * All that overrides say.
+	 */
+	Stream<CounterSpec> specs() {
+		return this.groups.stream().flatMap((group) -> group.entries().values().stream()).map(Entry::spec);
+	}
+
+	/**
 	 * How a limit counts for the caller of a request, {@code null} if no override says
 	 * so.
+	 * @param least how many dimensions an override has to name
 	 */
-	@Nullable CounterSpec find(String limit, Request request) {
+	@Nullable CounterSpec find(String limit, Request request, int least) {
 		Entry best = null;
-		int dimensions = 0;
+		int dimensions = least;
 		for (Group group : this.groups) {
-			if (best != null && group.by().size() < dimensions) {
+			if (group.by().size() < dimensions) {
 				break;
 			}
 			Entry entry = group.find(limit, request);

@@ -1,6 +1,10 @@
 package dev.ratelimit.policy;
 
+import java.time.InstantSource;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,31 +18,68 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 
 /**
- * All that decides requests, as an immutable snapshot: the policies and the lists.
+ * All that decides requests: the policies and the lists as an immutable snapshot, and the
+ * records about single callers, which change by themselves.
  */
 public final class PolicySet {
 
-	private final Map<String, CompiledPolicy> policies;
+	private final Map<String, PolicyVersions> policies;
 
 	private final AccessList allow;
 
 	private final AccessList deny;
 
-	private final Set<Dimension> listed;
+	private final Records records;
+
+	private final InstantSource clock;
+
+	private final boolean comparing;
+
+	private final Set<Dimension> configured;
+
+	private volatile Listed listed;
+
+	/**
+	 * Creates a snapshot without records.
+	 * @param policies with distinct ids
+	 * @param allow who is never limited
+	 * @param deny who is always turned away; beats the allow-list
+	 */
+	public PolicySet(Collection<Policy> policies, AccessList allow, AccessList deny) {
+		this(policies, allow, deny, new Records(), InstantSource.system());
+	}
 
 	/**
 	 * Creates a snapshot.
 	 * @param policies with distinct ids
 	 * @param allow who is never limited
 	 * @param deny who is always turned away; beats the allow-list
+	 * @param records what is said about single callers at run time
+	 * @param clock tells when a version starts
 	 */
-	public PolicySet(Collection<Policy> policies, AccessList allow, AccessList deny) {
-		this.policies = policies.stream().collect(Collectors.toUnmodifiableMap(Policy::id, CompiledPolicy::new));
+	public PolicySet(Collection<Policy> policies, AccessList allow, AccessList deny, Records records,
+			InstantSource clock) {
+		this(policies.stream()
+			.collect(Collectors.toMap(Policy::id, (policy) -> new PolicyVersions(policy, null, null, clock))), allow,
+				deny, records, clock);
+	}
+
+	/**
+	 * Creates a snapshot of what is compiled.
+	 * @param policies not changed by anybody any more
+	 */
+	PolicySet(Map<String, PolicyVersions> policies, AccessList allow, AccessList deny, Records records,
+			InstantSource clock) {
+		this.policies = policies;
 		this.allow = allow;
 		this.deny = deny;
-		this.listed = Stream.of(allow, deny)
+		this.records = records;
+		this.clock = clock;
+		this.comparing = policies.values().stream().anyMatch((versions) -> versions.comparison() != null);
+		this.configured = Stream.of(allow, deny)
 			.flatMap((list) -> list.dimensions().stream())
 			.collect(Collectors.toUnmodifiableSet());
+		this.listed = new Listed(Set.of(), this.configured);
 	}
 
 	public static PolicySet of(Policy... policies) {
@@ -46,50 +87,115 @@ public final class PolicySet {
 	}
 
 	/**
-	 * The policy that a request names as it applies to its caller, {@code null} if there
-	 * is none.
+	 * Makes another snapshot of this one. What is not changed is not compiled again.
+	 */
+	public PolicySetBuilder mutate() {
+		return new PolicySetBuilder(new HashMap<>(this.policies), this.allow, this.deny, this.records, this.clock);
+	}
+
+	/**
+	 * The policy that a request names as it applies to its caller, in the version that is
+	 * for this caller; {@code null} if there is none.
 	 */
 	public @Nullable Match match(Request request) {
-		CompiledPolicy policy = this.policies.get(request.policy());
-		return (policy != null) ? policy.match(request) : null;
+		PolicyVersions policy = this.policies.get(request.policy());
+		return (policy != null) ? policy.match(request, this.records) : null;
+	}
+
+	/**
+	 * Another version of the policy that a request names, which is tried out beside the
+	 * one that decides; {@code null} as a rule.
+	 */
+	public @Nullable Match beside(Request request) {
+		PolicyVersions policy = this.comparing ? this.policies.get(request.policy()) : null;
+		return (policy != null) ? policy.beside(request, this.records) : null;
+	}
+
+	/**
+	 * How two versions of a policy compare, {@code null} if only one is in force.
+	 */
+	public @Nullable Comparison comparison(String id) {
+		PolicyVersions policy = this.comparing ? this.policies.get(id) : null;
+		return (policy != null) ? policy.comparison() : null;
 	}
 
 	/**
 	 * Whether the caller is on the allow-list, by verified facts only.
 	 */
 	public boolean allows(Request request) {
-		return this.allow.matches(request::verified);
+		return (!this.allow.isEmpty() && this.allow.matches(request::verified)) || this.records.allows(request);
 	}
 
 	/**
 	 * Whether the caller is on the deny-list, by whatever it claims.
 	 */
 	public boolean denies(Request request) {
-		return this.deny.matches(request.dimensions()::get);
+		return (!this.deny.isEmpty() && this.deny.matches(request.dimensions()::get)) || this.records.denies(request);
 	}
 
 	/**
-	 * The dimensions that the lists are about: a request that does not have them matches
-	 * no entry.
+	 * The dimensions that lists and records are about: a request that does not have them
+	 * matches none. The same object until one is added.
 	 */
 	public Set<Dimension> listedDimensions() {
-		return this.listed;
+		Listed listed = this.listed;
+		Set<Dimension> recorded = this.records.dimensions();
+		if (listed.recorded() != recorded) {
+			Set<Dimension> all = new HashSet<>(this.configured);
+			all.addAll(recorded);
+			listed = new Listed(recorded, Set.copyOf(all));
+			this.listed = listed;
+		}
+		return listed.all();
 	}
 
+	/**
+	 * What is said about single callers at run time.
+	 */
+	public Records records() {
+		return this.records;
+	}
+
+	/**
+	 * The newest version of a policy.
+	 */
 	public @Nullable Policy find(String id) {
-		CompiledPolicy policy = this.policies.get(id);
-		return (policy != null) ? policy.policy() : null;
+		PolicyVersions policy = this.policies.get(id);
+		return (policy != null) ? policy.newest() : null;
+	}
+
+	/**
+	 * The versions of a policy that are in force, the newest first: two during a rollout
+	 * or a trial, none if there is no such policy.
+	 */
+	public List<Policy> versions(String id) {
+		PolicyVersions policy = this.policies.get(id);
+		return (policy != null) ? policy.live() : List.of();
+	}
+
+	/**
+	 * The policies that are gone but still decide requests that name them.
+	 */
+	public Set<String> retired() {
+		return this.policies.values()
+			.stream()
+			.filter(PolicyVersions::retired)
+			.map((policy) -> policy.newest().id())
+			.collect(Collectors.toUnmodifiableSet());
 	}
 
 	public Set<String> ids() {
-		return this.policies.keySet();
+		return Collections.unmodifiableSet(this.policies.keySet());
 	}
 
 	/**
-	 * All policies, in no particular order.
+	 * The newest versions of all policies, in no particular order.
 	 */
 	public List<Policy> policies() {
-		return this.policies.values().stream().map(CompiledPolicy::policy).toList();
+		return this.policies.values().stream().map(PolicyVersions::newest).toList();
+	}
+
+	private record Listed(Set<Dimension> recorded, Set<Dimension> all) {
 	}
 
 }

@@ -22,6 +22,14 @@ record ValuePattern(@Nullable String exact, @Nullable String wildcard, IpAddress
 		return (text.indexOf('*') >= 0) ? new ValuePattern(null, text, null) : new ValuePattern(text, null, null);
 	}
 
+	/**
+	 * What a value has to begin with, if that is all that is said; else {@code null}.
+	 */
+	@Nullable String prefix() {
+		int end = (this.wildcard != null) ? this.wildcard.length() - 1 : -1;
+		return (this.wildcard != null && this.wildcard.indexOf('*') == end) ? this.wildcard.substring(0, end) : null;
+	}
+
 	boolean matches(@Nullable String value) {
 		if (value == null) {
 			return false;

@@ -253,9 +253,9 @@ public final class Replica implements AutoCloseable {
 			.filter((version) -> version.revision() > this.revision)
 			.toList();
 		versions.forEach((version) -> this.records.put(version.key(), version));
+		tell(versions);
 		// Without more of them, what is left is of kinds that are not known here.
 		this.revision = versions.isEmpty() ? page.revision() : versions.get(versions.size() - 1).revision();
-		tell(versions);
 		if (this.following) {
 			Instant now = Instant.now();
 			versions.forEach((version) -> guarded(() -> this.listener.propagated(between(version.time(), now))));
@@ -280,11 +280,11 @@ public final class Replica implements AutoCloseable {
 			}
 		});
 		changed.forEach((version) -> this.records.put(version.key(), version));
+		tell(changed);
 		this.storeId = all.storeId();
 		this.revision = all.revision();
 		boolean over = this.incident != null;
 		this.incident = null;
-		tell(changed);
 		if (over) {
 			logger.info("The store of policies was set right; this instance follows it again");
 		}

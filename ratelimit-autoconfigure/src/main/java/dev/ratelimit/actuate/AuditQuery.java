@@ -1,0 +1,59 @@
+package dev.ratelimit.actuate;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.ForcedMode;
+
+/**
+ * Reads {@code ?limit=50&before=2026-11-16T08:00:00Z}.
+ *
+ * @param before only what is older, {@code null} for no bound
+ * @param limit how many entries at most
+ */
+record AuditQuery(@Nullable Instant before, int limit) {
+
+	private static final int USUAL = 50;
+
+	private static final int MOST = 1_000;
+
+	private static final List<String> FIELDS = List.of("limit", "before");
+
+	static AuditQuery parse(Map<String, String> parameters) {
+		for (String field : parameters.keySet()) {
+			if (!FIELDS.contains(field)) {
+				throw AdminProblem.invalid(ForcedMode.printable(field), "There is no such parameter",
+						"Use " + String.join(", ", FIELDS) + ".");
+			}
+		}
+		return new AuditQuery(before(parameters.get("before")), limit(parameters.get("limit")));
+	}
+
+	private static @Nullable Instant before(@Nullable String text) {
+		try {
+			return (text != null) ? Instant.parse(text) : null;
+		}
+		catch (DateTimeException ex) {
+			throw AdminProblem.invalid("before", "This is not a time",
+					"Use a time such as 2026-11-16T08:00:00Z, or what the last answer calls before.");
+		}
+	}
+
+	private static int limit(@Nullable String text) {
+		try {
+			int limit = (text != null) ? Integer.parseInt(text) : USUAL;
+			if (limit >= 1 && limit <= MOST) {
+				return limit;
+			}
+		}
+		catch (NumberFormatException ex) {
+			// Told below.
+		}
+		throw AdminProblem.invalid("limit", "This is not a number of entries", "Use 1 to " + MOST + ".");
+	}
+
+}

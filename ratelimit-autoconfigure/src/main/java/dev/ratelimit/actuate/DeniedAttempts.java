@@ -1,0 +1,29 @@
+package dev.ratelimit.actuate;
+
+import java.security.Principal;
+
+/**
+ * Adds to the trail what the application's own security has turned away, before the
+ * endpoint could. Only of callers that it knows: who is not logged in could fill a trail
+ * that nothing is ever taken from.
+ */
+public final class DeniedAttempts {
+
+	private final AdminPaths paths;
+
+	private final Audit audit;
+
+	public DeniedAttempts(AdminPaths paths, Audit audit) {
+		this.paths = paths;
+		this.audit = audit;
+	}
+
+	void denied(Principal principal, String method, String path) {
+		String change = this.paths.change(method, path);
+		if (change != null) {
+			this.audit.record(new Audit.Entry("denied-by-security", Audit.Outcome.REFUSED,
+					AdminChanges.actor(principal), change, "", "", ""));
+		}
+	}
+
+}

@@ -1,0 +1,248 @@
+package dev.ratelimit.actuate;
+
+import java.security.Principal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.control.Author;
+import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.RecordIds;
+import dev.ratelimit.control.Rejected;
+import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.store.RecordKey.Kind;
+import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.ReplicaState;
+
+/**
+ * Shows policies with their versions and changes them, for those who may and leaving a
+ * trail. What a version says is kept with it in the store, so the trail only names
+ * versions.
+ */
+public final class PolicyAdmin {
+
+	static final String EXAMPLE = "Send something like {\"policy\": {\"limits\": {\"per-user\": {\"by\": \"user\", "
+			+ "\"quota\": \"100/s\"}}}, \"expect\": 3, \"reason\": \"…\"} or {\"rollback\": 2, \"reason\": \"…\"}.";
+
+	private static final int MAX_ID = 63;
+
+	private final @Nullable ControlPlane control;
+
+	private final Supplier<PolicySet> policies;
+
+	private final Function<Policy, Map<String, Object>> documents;
+
+	private final AdminChanges changes;
+
+	/**
+	 * Creates it.
+	 * @param control {@code null} if there is no store
+	 * @param documents writes a policy in the shape of the configuration
+	 */
+	public PolicyAdmin(@Nullable ControlPlane control, Supplier<PolicySet> policies,
+			Function<Policy, Map<String, Object>> documents, AdminCheck check, Audit audit) {
+		this.control = control;
+		this.policies = policies;
+		this.documents = documents;
+		this.changes = new AdminChanges(check, audit);
+	}
+
+	/**
+	 * Adds to the overview how this instance stands to the store.
+	 */
+	public void describe(Map<String, Object> overview) {
+		if (this.control != null) {
+			ReplicaState state = this.control.state();
+			overview.put("stale", state.stale());
+			overview.put("revision", state.revision());
+			if (state.incident() != null) {
+				overview.put("incident", state.incident().text());
+			}
+			overview.put("rejected", this.control.rejected().stream().map(PolicyAdmin::describe).toList());
+		}
+	}
+
+	/**
+	 * All policies in force, and those that are in the store but were never fit to be.
+	 */
+	List<Map<String, Object>> list() {
+		PolicySet policies = this.policies.get();
+		Set<String> retired = policies.retired();
+		Map<String, Rejected> rejected = rejected();
+		List<Map<String, Object>> list = new ArrayList<>();
+		policies.policies().forEach((policy) -> list.add(describe(policy, retired, rejected.remove(policy.id()))));
+		rejected.forEach((id, version) -> list.add(Map.of("id", id, "rejected", describe(version))));
+		list.sort((one, other) -> String.valueOf(one.get("id")).compareTo(String.valueOf(other.get("id"))));
+		return list;
+	}
+
+	/**
+	 * One policy with its history, which only the store has. Fails with an
+	 * {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> show(String id) {
+		PolicySet policies = this.policies.get();
+		Policy policy = policies.find(id);
+		Rejected rejected = rejected().get(id);
+		if (policy == null && rejected == null) {
+			return CompletableFuture.failedStage(unknown());
+		}
+		Map<String, Object> shown = (policy != null) ? describe(policy, policies.retired(), rejected)
+				: new LinkedHashMap<>(Map.of("id", id, "rejected", describe(Objects.requireNonNull(rejected))));
+		if (policy != null) {
+			shown.put("policy", this.documents.apply(policy));
+		}
+		if (this.control == null) {
+			return CompletableFuture.completedStage(shown);
+		}
+		return this.control.history(RecordIds.policy(id)).handle((versions, failure) -> {
+			if (failure == null) {
+				shown.put("history", versions.stream().map(PolicyAdmin::describe).toList());
+			}
+			else {
+				shown.put("note", "The store cannot be reached, so there is no history");
+			}
+			return shown;
+		});
+	}
+
+	/**
+	 * One version of a policy. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> show(String id, long version) {
+		Policy policy = this.policies.get().find(id);
+		if (id.length() > MAX_ID) {
+			return CompletableFuture.failedStage(unknown());
+		}
+		if (this.control == null || version == 0) {
+			Policy configured = (this.control != null) ? this.control.configured(id) : policy;
+			if (version != 0 || configured == null) {
+				return CompletableFuture.failedStage(unknown());
+			}
+			return CompletableFuture
+				.completedStage(Map.of("id", id, "version", 0, "policy", this.documents.apply(configured)));
+		}
+		return ControlProblems.translated(this.control.history(RecordIds.policy(id)).thenApply((versions) -> {
+			RecordVersion found = versions.stream()
+				.filter((candidate) -> candidate.version() == version)
+				.findFirst()
+				.orElseThrow(() -> unknown());
+			Map<String, Object> shown = new LinkedHashMap<>(Map.of("id", id));
+			shown.putAll(describe(found));
+			if (!found.deleted()) {
+				shown.put("policy", ControlPlane.document(found));
+			}
+			return shown;
+		}));
+	}
+
+	/**
+	 * Writes a version, or brings one back. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> write(String id, @Nullable Map<String, Object> fields,
+			@Nullable Principal principal) {
+		Author author = author(fields, principal);
+		boolean back = fields != null && fields.containsKey("rollback");
+		return attempt(back ? "policy-rollback" : "policy-write", id, author, principal, (control) -> {
+			AdminBody body = AdminBody.of(fields, EXAMPLE).requireOnly("policy", "rollback", "expect", "reason");
+			Long version = body.number("rollback");
+			if (version != null && body.has("policy")) {
+				throw AdminProblem.invalid("rollback", "A version is either written or brought back",
+						"Leave out 'policy' or 'rollback'.");
+			}
+			return (version != null) ? control.rollBack(id, version, body.number("expect"), author)
+					: control.writePolicy(id, body.object("policy"), body.number("expect"), author);
+		});
+	}
+
+	/**
+	 * Goes back to the configuration. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> delete(String id, @Nullable Long expect, boolean force, String reason,
+			@Nullable Principal principal) {
+		Author author = author(Map.of("reason", reason), principal);
+		return attempt("policy-delete", id, author, principal,
+				(control) -> control.deletePolicy(id, expect, force, author));
+	}
+
+	private CompletionStage<Map<String, Object>> attempt(String action, String id, Author author,
+			@Nullable Principal principal, Function<ControlPlane, CompletionStage<RecordVersion>> change) {
+		String before = text(this.policies.get().find(id));
+		return this.changes.attempt(action, id, author.reason(), principal, before,
+				() -> ControlProblems.translated(change.apply(ControlProblems.require(this.control)))
+					.thenApply((written) -> new AdminChanges.Result(before, text(written), answer(id, written))));
+	}
+
+	private Map<String, Rejected> rejected() {
+		return (this.control == null) ? new HashMap<>()
+				: this.control.rejected()
+					.stream()
+					.filter((rejected) -> rejected.key().kind() == Kind.POLICY)
+					.collect(Collectors.toMap((rejected) -> rejected.key().id(), Function.identity()));
+	}
+
+	static Author author(@Nullable Map<String, Object> body, @Nullable Principal principal) {
+		return new Author(AdminChanges.actor(principal), SwitchRequest.reason(body));
+	}
+
+	static Map<String, Object> describe(RecordVersion version) {
+		Map<String, Object> described = new LinkedHashMap<>();
+		described.put("version", version.version());
+		described.put("actor", version.actor());
+		described.put("time", version.time().toString());
+		described.put("reason", version.reason());
+		described.put("deleted", version.deleted());
+		return described;
+	}
+
+	private static Map<String, Object> answer(String id, RecordVersion written) {
+		Map<String, Object> answer = new LinkedHashMap<>(Map.of("id", id));
+		answer.putAll(describe(written));
+		answer.put("revision", written.revision());
+		return answer;
+	}
+
+	private static Map<String, Object> describe(Policy policy, Set<String> retired, @Nullable Rejected rejected) {
+		Map<String, Object> described = Overview.describe(policy);
+		described.put("retired", retired.contains(policy.id()));
+		if (rejected != null) {
+			described.put("rejected", describe(rejected));
+		}
+		return described;
+	}
+
+	private static Map<String, Object> describe(Rejected rejected) {
+		Map<String, Object> described = new LinkedHashMap<>();
+		described.put("kind", rejected.key().kind().text());
+		described.put("id", rejected.key().id());
+		described.put("version", rejected.version());
+		described.put("message", rejected.message());
+		return described;
+	}
+
+	private static String text(@Nullable Policy policy) {
+		return (policy != null) ? "version " + policy.version() : "none";
+	}
+
+	private static String text(RecordVersion version) {
+		return "version " + version.version() + (version.deleted() ? " (deleted)" : "");
+	}
+
+	private static AdminProblem unknown() {
+		return AdminProblem.missing("id", "There is no such policy, or it has no such version",
+				"Use an id that GET shows under policies.");
+	}
+
+}

@@ -1,0 +1,195 @@
+package dev.ratelimit.actuate;
+
+import java.security.Principal;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.control.Author;
+import dev.ratelimit.control.Change;
+import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.RecordIds;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.RecordKey.Kind;
+import dev.ratelimit.store.RecordVersion;
+
+/**
+ * Shows and changes what is said about single callers, for those who may and leaving a
+ * trail. The trail does not name the caller: the store has the versions of the record.
+ */
+public final class RecordAdmin {
+
+	/** How many entries of a list are shown at once. */
+	private static final int MAX_SHOWN = 1_000;
+
+	private final @Nullable ControlPlane control;
+
+	private final AdminChanges changes;
+
+	/**
+	 * Creates it.
+	 * @param control {@code null} if there is no store
+	 */
+	public RecordAdmin(@Nullable ControlPlane control, AdminCheck check, Audit audit) {
+		this.control = control;
+		this.changes = new AdminChanges(check, audit);
+	}
+
+	/**
+	 * One record, as this instance knows it.
+	 */
+	Map<String, Object> show(Supplier<RecordKey> key) {
+		RecordVersion version = ControlProblems.require(this.control).find(key.get());
+		if (version == null) {
+			throw missing();
+		}
+		return describe(version);
+	}
+
+	/**
+	 * The entries of a list, as this instance knows them.
+	 * @param after only what is behind this id, which the page before ended with
+	 */
+	Map<String, Object> list(String name, String after) {
+		Kind list = RecordRequest.list(name);
+		List<RecordVersion> entries = ControlProblems.require(this.control).list(list, after, MAX_SHOWN);
+		Map<String, Object> shown = new LinkedHashMap<>();
+		shown.put("entries", entries.stream().map(RecordAdmin::describe).toList());
+		if (entries.size() == MAX_SHOWN) {
+			shown.put("next", entries.get(MAX_SHOWN - 1).key().id());
+		}
+		return shown;
+	}
+
+	/**
+	 * Writes a record that its path names. Fails with an {@link AdminProblem}.
+	 * @param field what the body has to say about the caller
+	 */
+	CompletionStage<Map<String, Object>> put(Supplier<RecordKey> key, String field,
+			@Nullable Map<String, Object> fields, String example, @Nullable Principal principal) {
+		return attempt("put", principal, PolicyAdmin.author(fields, principal), () -> {
+			AdminBody body = AdminBody.of(fields, example).requireOnly(field, "expect", "reason");
+			return new Change(key.get(), Map.of(field, body.required(field, example)), body.number("expect"));
+		});
+	}
+
+	/**
+	 * Puts an entry on a list. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> putEntry(String list, @Nullable Map<String, Object> fields,
+			@Nullable Principal principal) {
+		return attempt("put", principal, PolicyAdmin.author(fields, principal), () -> {
+			AdminBody body = AdminBody.of(fields,
+					"Send something like {\"entry\": {\"ip\": \"203.0.113.0/24\"}, " + "\"reason\": \"…\"}.");
+			body.requireOnly("entry", "expect", "reason");
+			return new Change(RecordRequest.entry(RecordRequest.list(list), body.object("entry")), Map.of(),
+					body.number("expect"));
+		});
+	}
+
+	/**
+	 * Deletes a record. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> delete(Supplier<RecordKey> key, @Nullable Long expect, String reason,
+			@Nullable Principal principal) {
+		return attempt("delete", principal, PolicyAdmin.author(Map.of("reason", reason), principal),
+				() -> new Change(key.get(), null, expect));
+	}
+
+	/**
+	 * Takes an entry from a list. Fails with an {@link AdminProblem}.
+	 * @param query what the entry says, and besides 'reason' and 'expect'
+	 */
+	CompletionStage<Map<String, Object>> deleteEntry(String list, Map<String, String> query,
+			@Nullable Principal principal) {
+		Map<String, String> entry = new LinkedHashMap<>(query);
+		String reason = entry.remove("reason");
+		String expect = entry.remove("expect");
+		return attempt("delete", principal,
+				PolicyAdmin.author(Map.of("reason", (reason != null) ? reason : ""), principal), () -> {
+					RecordKey key = RecordRequest.entry(RecordRequest.list(list), entry);
+					return new Change(key, null, (expect != null) ? RecordRequest.version(expect) : null);
+				});
+	}
+
+	/**
+	 * Writes a page of records. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> importPage(@Nullable Map<String, Object> fields,
+			@Nullable Principal principal) {
+		Author author = PolicyAdmin.author(fields, principal);
+		return this.changes.attempt("record-import", "", author.reason(), principal, "", () -> {
+			ControlPlane control = ControlProblems.require(this.control);
+			List<Change> page = RecordRequest.page(fields);
+			return ControlProblems.translated(control.writeAll(page, author))
+				.thenApply((revision) -> new AdminChanges.Result("", page.size() + " records",
+						Map.of("records", page.size(), "revision", revision)));
+		});
+	}
+
+	/**
+	 * Ends an incident of the store. Fails with an {@link AdminProblem}.
+	 */
+	CompletionStage<Map<String, Object>> recover(@Nullable Map<String, Object> fields, @Nullable Principal principal) {
+		Author author = PolicyAdmin.author(fields, principal);
+		return this.changes.attempt("store-recovery", "", author.reason(), principal, incident(), () -> {
+			ControlPlane control = ControlProblems.require(this.control);
+			AdminBody body = AdminBody.of(fields, "Send {\"action\": \"reseed\", \"reason\": \"…\"}.")
+				.requireOnly("action", "reason");
+			CompletionStage<Void> done = switch (body.text("action")) {
+				case "reseed" -> control.reseed(author);
+				case "accept" -> control.accept(author);
+				default -> throw AdminProblem.invalid("action", "There is no such action",
+						"Use reseed to give the store what this instance knows, or accept to take what it has.");
+			};
+			String before = incident();
+			return ControlProblems.translated(done)
+				.thenApply((none) -> new AdminChanges.Result(before, incident(),
+						Map.of("stale", control.state().stale(), "revision", control.state().revision())));
+		});
+	}
+
+	private CompletionStage<Map<String, Object>> attempt(String verb, @Nullable Principal principal, Author author,
+			Supplier<Change> wished) {
+		return this.changes.attempt("record-" + verb, "", author.reason(), principal, "", () -> {
+			ControlPlane control = ControlProblems.require(this.control);
+			Change change = wished.get();
+			RecordVersion known = control.find(change.key());
+			return ControlProblems.translated(control.write(change, author))
+				.thenApply((written) -> new AdminChanges.Result((known != null) ? text(known) : "none", text(written),
+						describe(written)));
+		});
+	}
+
+	private String incident() {
+		return (this.control == null || this.control.state().incident() == null) ? "none"
+				: this.control.state().incident().text();
+	}
+
+	private static Map<String, Object> describe(RecordVersion version) {
+		Map<String, Object> described = new LinkedHashMap<>();
+		Kind kind = version.key().kind();
+		if (kind == Kind.ALLOW || kind == Kind.DENY) {
+			described.put("entry", RecordIds.entry(version.key()));
+		}
+		else if (!version.deleted()) {
+			described.putAll(ControlPlane.body(version));
+		}
+		described.putAll(PolicyAdmin.describe(version));
+		described.put("revision", version.revision());
+		return described;
+	}
+
+	private static String text(RecordVersion version) {
+		return version.key() + ", version " + version.version() + (version.deleted() ? " (deleted)" : "");
+	}
+
+	private static AdminProblem missing() {
+		return AdminProblem.missing("", "There is no such record", "Write it with PUT.");
+	}
+
+}

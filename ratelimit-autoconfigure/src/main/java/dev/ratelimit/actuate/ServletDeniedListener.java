@@ -1,0 +1,33 @@
+package dev.ratelimit.actuate;
+
+import jakarta.servlet.http.HttpServletRequest;
+import org.springframework.context.ApplicationListener;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.authorization.event.AuthorizationDeniedEvent;
+import org.springframework.security.authorization.event.AuthorizationEvent;
+import org.springframework.security.core.Authentication;
+
+/**
+ * Hears from Spring Security what it has turned away on the servlet stack. Loaded only
+ * where it is present.
+ */
+public final class ServletDeniedListener implements ApplicationListener<AuthorizationEvent> {
+
+	private final DeniedAttempts attempts;
+
+	public ServletDeniedListener(DeniedAttempts attempts) {
+		this.attempts = attempts;
+	}
+
+	@Override
+	public void onApplicationEvent(AuthorizationEvent event) {
+		if (event instanceof AuthorizationDeniedEvent<?> && event.getSource() instanceof HttpServletRequest request) {
+			Authentication caller = event.getAuthentication().get();
+			if (caller != null && !(caller instanceof AnonymousAuthenticationToken)) {
+				this.attempts.denied(caller, request.getMethod(),
+						request.getRequestURI().substring(request.getContextPath().length()));
+			}
+		}
+	}
+
+}

@@ -1,0 +1,82 @@
+package dev.ratelimit.control;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import dev.ratelimit.Dimension;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.RecordKey.Kind;
+
+/**
+ * How records are named: {@code orders/tenant/acme} for an override, {@code tenant/acme}
+ * for a tier and {@code tenant=acme&user=ann} for an entry of a list, which says all that
+ * there is to say about it.
+ */
+public final class RecordIds {
+
+	private RecordIds() {
+	}
+
+	public static RecordKey policy(String id) {
+		return new RecordKey(Kind.POLICY, id);
+	}
+
+	public static RecordKey override(String policy, Dimension dimension, String value) {
+		return new RecordKey(Kind.OVERRIDE, policy + '/' + dimension.name() + '/' + value);
+	}
+
+	public static RecordKey tier(Dimension dimension, String value) {
+		return new RecordKey(Kind.TIER, dimension.name() + '/' + value);
+	}
+
+	/**
+	 * An entry of a list.
+	 * @param list {@link Kind#ALLOW} or {@link Kind#DENY}
+	 */
+	public static RecordKey entry(Kind list, Map<Dimension, String> entry) {
+		StringBuilder id = new StringBuilder();
+		Map<String, String> sorted = new TreeMap<>();
+		entry.forEach((dimension, value) -> sorted.put(dimension.name(), value));
+		sorted.forEach(
+				(name, value) -> id.append(id.isEmpty() ? "" : "&").append(name).append('=').append(escape(value)));
+		return new RecordKey(list, id.toString());
+	}
+
+	/**
+	 * The parts of the name of an override or a tier.
+	 * @param count how many there are; only the last, a value, may have slashes in it
+	 */
+	static List<String> parts(RecordKey key, int count) {
+		List<String> parts = List.of(key.id().split("/", count));
+		if (parts.size() < count) {
+			throw new IllegalArgumentException("a " + key + " is named by " + count + " parts with slashes in between");
+		}
+		return parts;
+	}
+
+	/**
+	 * What an entry of a list says, by the names of dimensions.
+	 */
+	public static Map<String, String> entry(RecordKey key) {
+		Map<String, String> entry = new LinkedHashMap<>();
+		for (String part : key.id().split("&", -1)) {
+			int equals = part.indexOf('=');
+			if (equals < 1) {
+				throw new IllegalArgumentException("an entry is named by dimension=value");
+			}
+			entry.put(part.substring(0, equals), unescape(part.substring(equals + 1)));
+		}
+		return entry;
+	}
+
+	private static String escape(String value) {
+		return value.replace("%", "%25").replace("&", "%26");
+	}
+
+	private static String unescape(String text) {
+		return text.replace("%26", "&").replace("%25", "%");
+	}
+
+}

@@ -1,0 +1,223 @@
+package dev.ratelimit.actuate;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.reactive.ReactiveManagementContextAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
+import org.springframework.boot.autoconfigure.http.codec.CodecsAutoConfiguration;
+import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
+import org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration;
+import org.springframework.boot.autoconfigure.web.reactive.HttpHandlerAutoConfiguration;
+import org.springframework.boot.autoconfigure.web.reactive.WebFluxAutoConfiguration;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.reactive.server.WebTestClient;
+
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Policies and records through the endpoint, on the reactive stack and with a real store.
+ */
+@ExtendWith(RedisServers.class)
+class PolicyWebFluxIntegrationTests {
+
+	private static final String LIMITS = "{\"limits\": {\"per-tenant\": {\"by\": \"tenant\", \"quota\": \"77/h\"}}}";
+
+	private final ReactiveWebApplicationContextRunner context = new ReactiveWebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(HttpHandlerAutoConfiguration.class, JacksonAutoConfiguration.class,
+				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
+				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
+				ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
+				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
+				RateLimitControlAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
+				ReactiveSecurityAutoConfiguration.class))
+		.withUserConfiguration(SwitchWebFluxTests.Security.class)
+		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
+				"management.endpoint.ratelimit.access=UNRESTRICTED",
+				"ratelimit.policies.orders.limits.per-tenant.by=tenant",
+				"ratelimit.policies.orders.limits.per-tenant.quota=10/h",
+				"ratelimit.policies.orders.tiers.pro.limits.per-tenant=50/h");
+
+	private final AuditLog log = new AuditLog();
+
+	private WebTestClient client;
+
+	@AfterEach
+	void end() {
+		this.log.close();
+	}
+
+	@Test
+	void policyIsWrittenLookedAtRolledBackAndDeleted(RedisServer redis) {
+		run(redis, (client) -> {
+			write("policies/orders", "{\"policy\": " + LIMITS + ", \"expect\": 0, \"reason\": \"launch\"}")
+				.expectStatus()
+				.isOk()
+				.expectBody()
+				.json("{\"id\": \"orders\", \"version\": 1, \"actor\": \"ann\", \"reason\": \"launch\"}");
+			await().atMost(Duration.ofSeconds(1)).until(() -> read("policies/orders").contains("77/h"));
+			assertThat(read("policies/orders")).contains("\"history\"").contains("\"policy\"").contains("launch");
+			assertThat(read("policies/orders?version=0")).contains("10/h");
+			assertThat(read("policies/orders?version=1")).contains("77/h");
+			assertThat(read("policies")).contains("\"version\":1");
+			assertThat(read("")).contains("\"stale\":false").contains("\"revision\":1");
+			write("policies/orders", "{\"rollback\": 1}").expectStatus().isOk();
+			call(HttpMethod.DELETE, "policies/orders", "ann", null).expectStatus().isOk();
+			await().atMost(Duration.ofSeconds(1)).until(() -> read("policies/orders?version=3").contains("true"));
+			await().atMost(Duration.ofSeconds(1)).until(() -> read("policies/orders").contains("10/h"));
+			assertThat(this.log.lines())
+				.anyMatch((line) -> line.contains("policy-write") && line.contains("version 1"));
+		});
+	}
+
+	@Test
+	void slipsAreAnsweredWithTheFieldAndTheFix(RedisServer redis) {
+		run(redis, (client) -> {
+			write("policies/orders", "{\"policy\": {\"limits\": {\"a\": {\"by\": \"ip\", \"quota\": \"x\"}}}}")
+				.expectStatus()
+				.isBadRequest()
+				.expectBody()
+				.jsonPath("$.field")
+				.isEqualTo("policy.limits.a.quota")
+				.jsonPath("$.fix")
+				.isNotEmpty();
+			write("policies/orders", "{\"polici\": {}}").expectStatus().isBadRequest();
+			write("policies/orders", "{").expectStatus().isBadRequest();
+			write("policies/Orders!", "{\"policy\": " + LIMITS + "}").expectStatus().isBadRequest();
+			write("policies/orders", "{\"policy\": " + LIMITS + ", \"expect\": 4}").expectStatus()
+				.isEqualTo(409)
+				.expectBody()
+				.jsonPath("$.newest")
+				.isEqualTo(0);
+			write("policies/orders", "{\"rollback\": 9}").expectStatus().isNotFound();
+			write("policies/orders", "{\"policy\": \"" + "x".repeat(300_000) + "\"}").expectStatus().isEqualTo(413);
+			call(HttpMethod.DELETE, "policies/orders", "ann", null).expectStatus().isNotFound();
+			call(HttpMethod.GET, "policies/none", "ann", null).expectStatus().isNotFound();
+			call(HttpMethod.PUT, "tiers/tenant/acme", "ann", "{\"tier\": 5, \"x\": 1}").expectStatus().isBadRequest();
+			call(HttpMethod.PUT, "overrides/orders/tenantt/acme", "ann", "{\"limits\": {\"per-tenant\": \"9/h\"}}")
+				.expectStatus()
+				.isBadRequest();
+			call(HttpMethod.PUT, "overrides/orders/tenant/acme", "ann", "{\"limits\": {\"other\": \"9/h\"}}")
+				.expectStatus()
+				.isBadRequest();
+			call(HttpMethod.PUT, "lists/deny", "ann", "{\"entry\": {\"ip\": \"0.0.0.0/0\"}}").expectStatus()
+				.isBadRequest();
+			write("import", "{\"records\": []}").expectStatus().isBadRequest();
+			write("store", "{\"action\": \"reseed\"}").expectStatus().isEqualTo(409);
+			assertThat(read("")).contains("\"revision\":0");
+		});
+	}
+
+	@Test
+	void recordsAreWrittenShownAndDeleted(RedisServer redis) {
+		run(redis, (client) -> {
+			call(HttpMethod.PUT, "overrides/orders/tenant/acme", "ann",
+					"{\"limits\": {\"per-tenant\": \"99/h\"}, \"reason\": \"deal\"}")
+				.expectStatus()
+				.isOk();
+			call(HttpMethod.PUT, "tiers/tenant/acme", "ann", "{\"tier\": \"pro\"}").expectStatus().isOk();
+			call(HttpMethod.PUT, "lists/deny", "ann", "{\"entry\": {\"ip\": \"203.0.113.0/24\"}}").expectStatus()
+				.isOk();
+			await().atMost(Duration.ofSeconds(1)).until(() -> read("").contains("\"revision\":3"));
+			assertThat(read("overrides/orders/tenant/acme")).contains("99/h").contains("deal");
+			assertThat(read("tiers/tenant/acme")).contains("pro");
+			assertThat(read("lists/deny")).contains("203.0.113.0/24");
+			call(HttpMethod.DELETE, "lists/deny?ip=203.0.113.0/24", "ann", null).expectStatus().isOk();
+			call(HttpMethod.DELETE, "overrides/orders/tenant/acme", "ann", null).expectStatus().isOk();
+			call(HttpMethod.DELETE, "overrides/orders/tenant/acme", "ann", null).expectStatus().isNotFound();
+			await().atMost(Duration.ofSeconds(1)).until(() -> read("").contains("\"revision\":5"));
+			assertThat(read("lists/deny")).doesNotContain("203.0.113");
+			write("import",
+					"{\"records\": [{\"kind\": \"tier\", \"dimension\": \"tenant\", \"value\": \"globex\", "
+							+ "\"tier\": \"pro\"}, {\"kind\": \"allow\", \"entry\": {\"tenant\": \"internal\"}}]}")
+				.expectStatus()
+				.isOk()
+				.expectBody()
+				.jsonPath("$.records")
+				.isEqualTo(2);
+			assertThat(this.log.lines()).noneMatch((line) -> line.contains("acme") || line.contains("203.0.113"));
+		});
+	}
+
+	@Test
+	void whoLacksTheRoleChangesNothing(RedisServer redis) {
+		run(redis, (client) -> {
+			call(HttpMethod.POST, "policies/orders", "bob", "{\"policy\": " + LIMITS + "}").expectStatus()
+				.isForbidden();
+			call(HttpMethod.PUT, "tiers/tenant/acme", "bob", "{\"tier\": \"pro\"}").expectStatus().isForbidden();
+			assertThat(read("")).contains("\"revision\":0");
+		});
+	}
+
+	@Test
+	void storeThatIsAwayIsAnswered503AndNothingChanges(RedisServer redis) {
+		run(redis, (client) -> {
+			redis.kill();
+			write("policies/orders", "{\"policy\": " + LIMITS + "}").expectStatus().isEqualTo(503);
+			assertThat(read("policies/orders")).contains("10/h").contains("no history");
+		});
+	}
+
+	@Test
+	void withoutAStoreChangesAreAnswered503() {
+		this.context.run((context) -> {
+			this.client = WebTestClient.bindToApplicationContext(context).build();
+			write("policies/orders", "{\"policy\": " + LIMITS + "}").expectStatus().isEqualTo(503);
+			assertThat(read("policies")).contains("orders");
+		});
+	}
+
+	private void run(RedisServer redis, Consumer<WebTestClient> test) {
+		this.context
+			.withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port())
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				this.client = WebTestClient.bindToApplicationContext(context)
+					.configureClient()
+					.responseTimeout(Duration.ofSeconds(20))
+					.build();
+				test.accept(this.client);
+			});
+	}
+
+	private String read(String path) {
+		return String.valueOf(call(HttpMethod.GET, path, "ann", null).expectStatus()
+			.isOk()
+			.expectBody(String.class)
+			.returnResult()
+			.getResponseBody());
+	}
+
+	private WebTestClient.ResponseSpec write(String path, String body) {
+		return call(HttpMethod.POST, path, "ann", body);
+	}
+
+	private WebTestClient.ResponseSpec call(HttpMethod method, String path, String user, String body) {
+		WebTestClient.RequestBodySpec request = this.client.method(method)
+			.uri("/actuator/ratelimit/" + path)
+			.headers((headers) -> headers.setBasicAuth(user, "secret"));
+		return (body != null) ? request.contentType(MediaType.APPLICATION_JSON).bodyValue(body).exchange()
+				: request.exchange();
+	}
+
+}

@@ -1,0 +1,137 @@
+package dev.ratelimit.autoconfigure;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.json.JsonParserFactory;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Quota;
+import dev.ratelimit.control.InvalidChangeException;
+import dev.ratelimit.store.RecordKey.Kind;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Documents say the same as the configuration, and slips in them are named.
+ */
+class PolicyDocumentsTests {
+
+	private static final String FULL = """
+			{"description": "Order API", "owner": "team-orders", "algorithm": "token-bucket", "enforcement": "leased",
+			 "mode": "shadow", "on-failure": "deny", "degraded-floor": "20/s", "on-missing-identity": "skip",
+			 "timeout": "10ms", "costs": {"/orders/export/**": 10},
+			 "limits": {"per-user": {"by": ["tenant", "user"], "quota": ["100/s burst 200", "3000/m"]},
+			            "per-tenant": {"by": "tenant", "quota": "1000/s", "enforcement": "adaptive", "split": 4},
+			            "all": {"by": [], "quota": "100000/s"}},
+			 "tiers": {"pro": {"limits": {"per-tenant": ["5000/s"]}, "on-failure": "allow"}},
+			 "overrides": [{"when": {"tenant": "acme"}, "limits": {"per-tenant": "20000/s"}}],
+			 "rollout": {"percent": 10, "valid-from": "2026-01-01T00:00:00Z", "stages": [10, 100], "hold": "5m"}}
+			""";
+
+	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account")));
+
+	@Test
+	void documentSaysAllThatTheConfigurationCan() {
+		Policy policy = this.documents.policy("orders", 7, parse(FULL));
+		assertThat(policy.id()).isEqualTo("orders");
+		assertThat(policy.version()).isEqualTo(7);
+		assertThat(policy.algorithm()).isEqualTo(Algorithm.TOKEN_BUCKET);
+		assertThat(policy.settings().shadow()).isTrue();
+		assertThat(policy.settings().costs()).isEqualTo(Map.of("/orders/export/**", 10L));
+		assertThat(policy.settings().rollout().percent()).isEqualTo(10);
+		assertThat(policy.limits()).hasSize(3);
+		assertThat(policy.settings().overrides()).singleElement()
+			.satisfies((override) -> assertThat(override.when()).isEqualTo(Map.of(Dimension.TENANT, "acme")));
+	}
+
+	@Test
+	void whatIsWrittenIsReadAsTheSamePolicy() {
+		Policy policy = this.documents.policy("orders", 7, parse(FULL));
+		assertThat(this.documents.policy("orders", 7, this.documents.document(policy))).isEqualTo(policy);
+	}
+
+	@Test
+	void defaultsAreNotWritten() {
+		Policy policy = this.documents.policy("orders", 0,
+				parse("{\"limits\": {\"per-user\": {\"by\": \"user\", \"quota\": \"5/s\"}}}"));
+		assertThat(this.documents.document(policy)).containsOnlyKeys("algorithm", "limits");
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void slipIsNamedWithItsFieldAndTheFix(String field, String said, String json) {
+		assertThatExceptionOfType(InvalidChangeException.class)
+			.isThrownBy(() -> this.documents.policy("orders", 1, parse(json)))
+			.satisfies((ex) -> {
+				assertThat(ex.field()).isEqualTo(field);
+				assertThat(ex.problem() + " " + ex.fix()).contains(said);
+			});
+	}
+
+	static List<Arguments> slipIsNamedWithItsFieldAndTheFix() {
+		String limits = "\"limits\": {\"per-user\": {\"by\": \"user\", \"quota\": \"5/s\"}}";
+		return List.of(Arguments.of("policy.limits", "has no limit", "{}"),
+				Arguments.of("policy.limit", "Use one of: description, owner", "{\"limit\": {}}"),
+				Arguments.of("policy.limits.per-user.quotas", "Use one of: by, quota",
+						"{\"limits\": {\"per-user\": {\"by\": \"user\", \"quotas\": \"5/s\"}}}"),
+				Arguments.of("policy.limits.per-user.quota", "Set 'policy.limits.per-user.quota' to a quota",
+						"{\"limits\": {\"per-user\": {\"by\": \"user\", \"quota\": \"0/s\"}}}"),
+				Arguments.of("policy.limits.per-user.by", "'tenantt', which is not a known dimension",
+						"{\"limits\": {\"per-user\": {\"by\": \"tenantt\", \"quota\": \"5/s\"}}}"),
+				Arguments.of("policy.limits.per-user.split", "to a whole number",
+						"{\"limits\": {\"per-user\": {\"by\": \"user\", \"quota\": \"5/s\", \"split\": \"x\"}}}"),
+				Arguments.of("policy.algorithm", "one of: gcra, token-bucket",
+						"{\"algorithm\": \"gcraa\", " + limits + "}"),
+				Arguments.of("policy.timeout", "a duration such as 10ms", "{\"timeout\": \"soon\", " + limits + "}"),
+				Arguments.of("policy.description", "is an object", "{\"description\": {}, " + limits + "}"),
+				Arguments.of("policy.limits", "is not an object", "{\"limits\": []}"),
+				Arguments.of("policy.owner", "is null", "{\"owner\": null, " + limits + "}"),
+				Arguments.of("policy.costs", "no caller ever has more than 5",
+						"{\"costs\": {\"/a\": 6}, " + limits + "}"),
+				Arguments.of("policy.cost.estimate", "no caller ever has more than 5",
+						"{\"cost\": {\"estimate\": 6}, " + limits + "}"));
+	}
+
+	@Test
+	void overrideHasQuotas() {
+		assertThat(this.documents.override(parse("{\"limits\": {\"per-tenant\": \"20/s\"}}")))
+			.isEqualTo(Map.of("per-tenant", List.of(Quota.parse("20/s"))));
+		assertThatExceptionOfType(InvalidChangeException.class)
+			.isThrownBy(() -> this.documents.override(parse("{\"limits\": {\"per-tenant\": \"fast\"}}")))
+			.satisfies((ex) -> assertThat(ex.field()).isEqualTo("limits.per-tenant"));
+		assertThatExceptionOfType(InvalidChangeException.class).isThrownBy(() -> this.documents.override(Map.of()))
+			.satisfies((ex) -> assertThat(ex.field()).isEqualTo("limits"));
+	}
+
+	@Test
+	void entryThatWouldDenyEverybodyIsRefused() {
+		for (Map<Dimension, String> entry : Arrays.<Map<Dimension, String>>asList(Map.of(Dimension.IP, "0.0.0.0/0"),
+				Map.of(Dimension.TENANT, "*"), Map.of(Dimension.IP, "::/0", Dimension.TENANT, "*"))) {
+			assertThatExceptionOfType(InvalidChangeException.class)
+				.isThrownBy(() -> this.documents.requireEntry(Kind.DENY, entry))
+				.withMessageContaining("refuse everything");
+		}
+		this.documents.requireEntry(Kind.DENY, Map.of(Dimension.IP, "10.0.0.0/8"));
+		this.documents.requireEntry(Kind.DENY, Map.of(Dimension.TENANT, "*", Dimension.USER, "mallory"));
+	}
+
+	@Test
+	void customDimensionIsKnown() {
+		assertThat(this.documents.dimension("dimension", "account")).isEqualTo(new Dimension("account"));
+	}
+
+	private static Map<String, Object> parse(String json) {
+		return JsonParserFactory.getJsonParser().parseMap(json);
+	}
+
+}

@@ -1,0 +1,56 @@
+package dev.ratelimit.autoconfigure;
+
+import java.time.Duration;
+
+import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
+import io.r2dbc.postgresql.PostgresqlConnectionFactory;
+import io.r2dbc.spi.ConnectionFactory;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import dev.ratelimit.control.Author;
+import dev.ratelimit.testing.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Applications that share a database, with counters in memory.
+ */
+class SqlControlPlaneIntegrationTests {
+
+	private static final Author ANN = new Author("ann", "because");
+
+	@Test
+	void writeOnOneInstanceIsEnforcedByTheOtherAndAfterARestart() {
+		String database = PostgresServer.shared().newDatabase();
+		on(database).run((one) -> {
+			on(database).run((other) -> {
+				ControlPlaneIntegrationTests.done(ControlPlaneIntegrationTests.plane(one)
+					.writePolicy("orders", ControlPlaneIntegrationTests.limits("77/h"), 0L, ANN));
+				await().atMost(Duration.ofSeconds(1))
+					.until(() -> ControlPlaneIntegrationTests.limit(other, "acme") == 77);
+			});
+			on(database).run((again) -> assertThat(ControlPlaneIntegrationTests.limit(again, "acme")).isEqualTo(77));
+		});
+	}
+
+	private static ApplicationContextRunner on(String database) {
+		PostgresServer server = PostgresServer.shared();
+		return new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class,
+					RateLimitStoreAutoConfiguration.class, RateLimitControlAutoConfiguration.class))
+			.withBean(ConnectionFactory.class,
+					() -> new PostgresqlConnectionFactory(PostgresqlConnectionConfiguration.builder()
+						.host(server.host())
+						.port(server.port())
+						.username(PostgresServer.USER)
+						.database(database)
+						.build()))
+			.withPropertyValues("ratelimit.policies-store.type=r2dbc",
+					"ratelimit.policies.orders.limits.per-tenant.by=tenant",
+					"ratelimit.policies.orders.limits.per-tenant.quota=10/h");
+	}
+
+}

@@ -1,0 +1,203 @@
+package dev.ratelimit.limiter;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Quota;
+import dev.ratelimit.Request;
+import dev.ratelimit.Rollout;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.policy.PolicySet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A changed limit gives no free reset and locks nobody out, whatever changes it: a new
+ * version, a record, or a caller that moves into a rollout and out of it. A bucket keeps
+ * the share that was used, a window the number. Windows are long, so that a store on a
+ * real clock gives back nothing meanwhile.
+ */
+public abstract class LimitChangeContract {
+
+	/** Of ten permits five are used, of a hundred fifty. What is left then? */
+	private static final String RAISED_AND_LOWERED = """
+			GCRA, 50, 5
+			TOKEN_BUCKET, 50, 5
+			SLIDING_WINDOW_COUNTER, 95, 0
+			SLIDING_WINDOW_LOG, 95, 0
+			FIXED_WINDOW, 95, 0
+			""";
+
+	/** A check that is late would be let pass without being counted. */
+	private static final LimiterOptions PATIENT = new LimiterOptions(Duration.ofSeconds(30), FailureMode.ALLOW, 64);
+
+	private static final Request ACME = Request.of("orders").with(Dimension.TENANT, "acme");
+
+	private final AtomicReference<PolicySet> policies = new AtomicReference<>();
+
+	private PolicyRateLimiter limiter;
+
+	/**
+	 * Where counters are kept, empty.
+	 */
+	protected abstract Counters counters();
+
+	@BeforeEach
+	void createLimiter() {
+		Counters counters = counters();
+		this.limiter = new PolicyRateLimiter(this.policies::get, new CounterKeys("rl"), counters, Fallback.to(counters),
+				PATIENT, List.of());
+	}
+
+	@ParameterizedTest
+	@CsvSource(textBlock = RAISED_AND_LOWERED)
+	void newVersionKeepsWhatWasUsed(Algorithm algorithm, long raised, long lowered) {
+		this.policies.set(PolicySet.of(orders(algorithm, 0, 10)));
+		take(5);
+		replace(orders(algorithm, 1, 100), null);
+		assertThat(left()).isEqualTo(raised);
+		reset();
+		take(50);
+		replace(orders(algorithm, 2, 10), null);
+		assertThat(left()).isEqualTo(lowered);
+	}
+
+	@ParameterizedTest
+	@EnumSource(Algorithm.class)
+	void whatIsLeftIsAdmittedAndNoMore(Algorithm algorithm) {
+		this.policies.set(PolicySet.of(orders(algorithm, 0, 10)));
+		take(5);
+		replace(orders(algorithm, 1, 100), null);
+		long left = left();
+		assertThat(check(left + 1).allowed()).isFalse();
+		assertThat(check(left).allowed()).isTrue();
+		assertThat(check(1).allowed()).isFalse();
+	}
+
+	@ParameterizedTest
+	@EnumSource(Algorithm.class)
+	void changeThereAndBackGivesNothingAndTakesNothing(Algorithm algorithm) {
+		this.policies.set(PolicySet.of(orders(algorithm, 0, 10)));
+		take(4);
+		replace(orders(algorithm, 1, 100), null);
+		assertThat(left()).isPositive();
+		replace(orders(algorithm, 2, 10), null);
+		assertThat(left()).isEqualTo(6);
+	}
+
+	@ParameterizedTest
+	@CsvSource(textBlock = RAISED_AND_LOWERED)
+	void callerThatMovesIntoARolloutKeepsWhatItUsed(Algorithm algorithm, long raised, long lowered) {
+		move(orders(algorithm, 1, 10), orders(algorithm, 2, 100), 5, raised);
+		reset();
+		move(orders(algorithm, 3, 100), orders(algorithm, 4, 10), 50, lowered);
+	}
+
+	@ParameterizedTest
+	@EnumSource(Algorithm.class)
+	void callerThatARolloutIsTakenBackFromKeepsWhatItUsed(Algorithm algorithm) {
+		Policy first = orders(algorithm, 1, 10);
+		Policy second = orders(algorithm, 2, 100);
+		this.policies.set(PolicySet.of(first));
+		take(4);
+		replace(second.with(Rollout.COMPLETE.withPercent(99)), first);
+		assertThat(check(0).version()).isEqualTo(2);
+		replace(second.with(Rollout.COMPLETE.withPercent(0)), first);
+		assertThat(check(0).version()).isEqualTo(1);
+		assertThat(left()).isEqualTo(6);
+	}
+
+	@ParameterizedTest
+	@CsvSource(textBlock = RAISED_AND_LOWERED)
+	void recordKeepsWhatWasUsed(Algorithm algorithm, long raised, long lowered) {
+		this.policies.set(PolicySet.of(orders(algorithm, 0, 10)));
+		take(5);
+		override(100, 1);
+		assertThat(left()).isEqualTo(raised);
+		reset();
+		take(50);
+		override(10, 2);
+		assertThat(left()).isEqualTo(lowered);
+		this.policies.get().records().removeOverride("orders", Dimension.TENANT, "acme");
+		assertThat(left()).isEqualTo(lowered);
+	}
+
+	@ParameterizedTest
+	@EnumSource(Algorithm.class)
+	void anotherAlgorithmStartsFresh(Algorithm algorithm) {
+		Algorithm other = (algorithm == Algorithm.GCRA) ? Algorithm.FIXED_WINDOW : Algorithm.GCRA;
+		this.policies.set(PolicySet.of(orders(algorithm, 0, 10)));
+		take(5);
+		replace(orders(other, 1, 10), null);
+		assertThat(left()).isEqualTo(10);
+	}
+
+	private void move(Policy first, Policy second, long used, long left) {
+		replace(second.with(Rollout.COMPLETE.withPercent(1)), first);
+		assertThat(check(0).version()).isEqualTo(first.version());
+		take(used);
+		replace(second.with(Rollout.COMPLETE.withPercent(99)), first);
+		assertThat(check(0).version()).isEqualTo(second.version());
+		assertThat(left()).isEqualTo(left);
+	}
+
+	private void replace(Policy policy, Policy previous) {
+		PolicySet before = (this.policies.get() != null) ? this.policies.get() : PolicySet.of();
+		this.policies.set(before.mutate().put(policy, previous).build());
+	}
+
+	private void override(long permits, long order) {
+		this.policies.get()
+			.records()
+			.putOverride("orders", Dimension.TENANT, "acme", Map.of("per-tenant", List.of(quota(permits))), order);
+	}
+
+	private static Policy orders(Algorithm algorithm, long version, long permits) {
+		return Policy.builder("orders")
+			.version(version)
+			.algorithm(algorithm)
+			.limit("per-tenant", List.of(Dimension.TENANT), quota(permits).toString())
+			.build();
+	}
+
+	private static Quota quota(long permits) {
+		return Quota.parse(permits + "/30d");
+	}
+
+	private void take(long cost) {
+		assertThat(check(cost).allowed()).isTrue();
+	}
+
+	private Decision check(long cost) {
+		Decision decision = join(this.limiter.check(ACME.withCost(cost)));
+		assertThat(decision.degraded()).isFalse();
+		return decision;
+	}
+
+	private long left() {
+		return join(this.limiter.peek(ACME)).get(0).remaining();
+	}
+
+	private void reset() {
+		join(this.limiter.reset(ACME));
+	}
+
+	private static <T> T join(CompletionStage<T> stage) {
+		return stage.toCompletableFuture().join();
+	}
+
+}
