@@ -214,7 +214,7 @@ class PolicyWebFluxIntegrationTests {
 
 	private WebTestClient.ResponseSpec call(HttpMethod method, String path, String user, String body) {
 		WebTestClient.RequestBodySpec request = this.client.method(method)
-			.uri("/actuator/ratelimit/" + path)
+			.uri("/actuator/ratelimit" + (path.isEmpty() ? "" : "/" + path))
 			.headers((headers) -> headers.setBasicAuth(user, "secret"));
 		return (body != null) ? request.contentType(MediaType.APPLICATION_JSON).bodyValue(body).exchange()
 				: request.exchange();

@@ -1,6 +1,5 @@
 package dev.ratelimit.autoconfigure;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -37,6 +36,8 @@ import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Snapshot;
+import dev.ratelimit.store.SnapshotFile;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -123,7 +124,10 @@ class ControlPlaneIntegrationTests {
 				done(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
 				done(plane(one).writePolicy("extra", limits("5/h"), null, ANN));
 				await().until(() -> policies(one).ids().contains("extra") && one.getBean(Fleet.class).size() == 2);
-				await().until(() -> Files.exists(file) && Files.size(file) > 500);
+				await().until(() -> {
+					Snapshot kept = new SnapshotFile(file).read();
+					return kept.records().size() == 2 && kept.instances() == 2;
+				});
 				redis.kill();
 			});
 		});
