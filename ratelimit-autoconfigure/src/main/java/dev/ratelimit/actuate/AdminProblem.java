@@ -96,6 +96,15 @@ final class AdminProblem extends RuntimeException {
 		return new AdminProblem(HttpStatus.FORBIDDEN, "Changes need the authority " + AdminCheck.AUTHORITY, null, null);
 	}
 
+	static AdminProblem unauthenticated() {
+		return new AdminProblem(HttpStatus.UNAUTHORIZED, "A token that was verified is needed", null, null);
+	}
+
+	static AdminProblem conflict() {
+		return new AdminProblem(HttpStatus.CONFLICT, "Somebody else has changed it at the same time", null,
+				"Look at it, and send the change again if it is still meant.");
+	}
+
 	static AdminProblem unavailable(String detail) {
 		return new AdminProblem(HttpStatus.SERVICE_UNAVAILABLE, detail, null, null);
 	}
