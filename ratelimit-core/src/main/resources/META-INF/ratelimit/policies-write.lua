@@ -6,11 +6,21 @@
 --       to go on from; 6 actor; 7 reason; then for each record its name, the version it must have or nothing, the
 --       lowest version to go on from, d if it is deleted or w, and its body
 -- Returns 1, the time in milliseconds, the revision of the first record, and the versions; or 0, the version that was
--- expected and the newest one, and then nothing is written. Versions and revisions count writes and times need 41 bits:
+-- expected and the newest one, and then nothing is written; or 2 if a part of the store is gone, as by eviction, and
+-- nothing is written either, unless the store is given an id: then it begins anew. Versions and revisions count writes and times need 41 bits:
 -- all stay below 2^53.
 
 local meta, versions, heads, order = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local count = #KEYS - 4
+
+local revision = redis.call('HGET', meta, 'revision')
+local records = redis.call('HLEN', heads)
+if records ~= redis.call('HLEN', versions) or records ~= redis.call('ZCARD', order) or not revision and records > 0 then
+  if ARGV[4] == '' then
+    return { 2 }
+  end
+  redis.call('UNLINK', versions, heads, order)
+end
 
 local names = {}
 for i = 1, count do
@@ -27,7 +37,7 @@ end
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local revision = math.max(tonumber(redis.call('HGET', meta, 'revision') or 0), tonumber(ARGV[5]))
+revision = math.max(tonumber(revision or 0), tonumber(ARGV[5]))
 local reply = { 1, now, revision + 1 }
 if ARGV[4] ~= '' then
   redis.call('HSET', meta, 'id', ARGV[4])

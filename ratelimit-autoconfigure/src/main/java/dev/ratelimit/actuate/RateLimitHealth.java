@@ -5,13 +5,17 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailureMode;
+import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.store.ReplicaState;
 
 /**
  * What is to be known about the limiter's health. There are details but no status: an
@@ -35,14 +39,17 @@ public final class RateLimitHealth {
 
 	private final Supplier<Map<String, String>> breakers;
 
+	private final Supplier<@Nullable ControlPlane> control;
+
 	public RateLimitHealth(PolicyRateLimiter limiter, Counters counters, Supplier<PolicySet> policies, Fleet fleet,
-			RedSwitch redSwitch, Supplier<Map<String, String>> breakers) {
+			RedSwitch redSwitch, Supplier<Map<String, String>> breakers, Supplier<@Nullable ControlPlane> control) {
 		this.limiter = limiter;
 		this.counters = counters;
 		this.policies = policies;
 		this.fleet = fleet;
 		this.redSwitch = redSwitch;
 		this.breakers = breakers;
+		this.control = control;
 	}
 
 	public Map<String, Object> details() {
@@ -58,6 +65,14 @@ public final class RateLimitHealth {
 		details.put("switch", (forced != null) ? forced.name().toLowerCase(Locale.ROOT) : "off");
 		details.put("fleet", this.fleet.size());
 		details.put("policies", this.policies.get().ids().size());
+		ControlPlane control = this.control.get();
+		if (control != null) {
+			ReplicaState state = control.state();
+			details.put("stale", state.stale());
+			if (state.incident() != null) {
+				details.put("incident", state.incident().text());
+			}
+		}
 		return details;
 	}
 

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,9 @@ final class PolicyMapper {
 	private static final List<Dimension> WELL_KNOWN = List.of(Dimension.USER, Dimension.TENANT, Dimension.IP,
 			Dimension.ROUTE, Dimension.API_KEY, Dimension.REGION, new Dimension("key"));
 
+	/** A pattern for every value, or a range for every address. */
+	private static final Pattern EVERYBODY = Pattern.compile("\\*+|.+/0");
+
 	private final Set<String> dimensions = new TreeSet<>();
 
 	/**
@@ -45,13 +49,17 @@ final class PolicyMapper {
 	PolicySet map(RateLimitProperties properties) {
 		List<Policy> policies = new ArrayList<>();
 		properties.policies().forEach((id, policy) -> policies.add(map("ratelimit.policies." + id, id, policy)));
-		return new PolicySet(policies, list("ratelimit.allow", properties.allow()),
-				list("ratelimit.deny", properties.deny()));
+		return new PolicySet(policies, list("ratelimit.allow", false, properties.allow()),
+				list("ratelimit.deny", true, properties.deny()));
 	}
 
-	private Policy map(String at, String id, PolicyProperties properties) {
+	/**
+	 * Makes a policy.
+	 * @param at where it was written, for what is said about it
+	 */
+	Policy map(String at, String id, PolicyProperties properties) {
 		if (properties.limits().isEmpty()) {
-			throw new InvalidPolicyException("Policy '" + id + "' has no limit.",
+			throw new InvalidPolicyException(at + ".limits", "Policy '" + id + "' has no limit.",
 					"Set '" + at + ".limits', for example " + at + ".limits.per-user.by=user and " + at
 							+ ".limits.per-user.quota=100/s.");
 		}
@@ -70,10 +78,10 @@ final class PolicyMapper {
 				properties.enforcement(), properties.mode() == PolicyProperties.Mode.SHADOW, properties.onFailure(),
 				(floor != null) ? quota(at + ".degraded-floor", floor) : null, properties.onMissingIdentity(),
 				properties.timeout(), properties.costs(), tiers, overrides, rollout(at, properties.rollout()));
-		Policy policy = checked("Set '" + at + "' to something that can be meant.",
+		Policy policy = checked(at, "Set '" + at + "' to something that can be meant.",
 				() -> new Policy(id, 0, properties.algorithm(), limits, settings));
-		requireCostsThatFit(at, policy);
-		checked("Set '" + at + ".costs' to patterns such as '[/orders/export/**]'.", () -> {
+		requireCostsThatFit(at, policy, properties.cost());
+		checked(at + ".costs", "Set '" + at + ".costs' to patterns such as '[/orders/export/**]'.", () -> {
 			RequestResolver.validate(policy);
 			return policy;
 		});
@@ -82,17 +90,24 @@ final class PolicyMapper {
 
 	private static Rollout rollout(String at, PolicyProperties.@Nullable Rollout rollout) {
 		return (rollout == null) ? Rollout.COMPLETE
-				: checked(
+				: checked(at + ".rollout",
 						"Set '" + at + ".rollout' to something that can be meant, for example " + at
 								+ ".rollout.percent=10.",
 						() -> new Rollout(rollout.percent(), rollout.validFrom(), rollout.stages(), rollout.hold()));
 	}
 
-	private static void requireCostsThatFit(String at, Policy policy) {
+	private static void requireCostsThatFit(String at, Policy policy, PolicyProperties.@Nullable Cost settled) {
 		long largest = policy.largestCost();
+		if (settled != null && (settled.estimate() < 0 || settled.estimate() > largest)) {
+			throw new InvalidPolicyException(at + ".cost.estimate",
+					"Policy '" + policy.id() + "' estimates a cost of " + settled.estimate()
+							+ ", but no caller ever has more than " + largest + " permits at once.",
+					"Set '" + at + ".cost.estimate' to 0 to " + largest + ", or raise the burst of the limits"
+							+ orSplit(policy) + ".");
+		}
 		policy.settings().costs().forEach((pattern, cost) -> {
 			if (cost < 0 || cost > largest) {
-				throw new InvalidPolicyException(
+				throw new InvalidPolicyException(at + ".costs",
 						"Policy '" + policy.id() + "' charges " + cost + " for '" + pattern
 								+ "', but no caller ever has more than " + largest + " permits at once.",
 						"Set '" + at + ".costs[" + pattern + "]' to 0 to " + largest
@@ -109,7 +124,7 @@ final class PolicyMapper {
 	private Limit map(String at, String policy, String name, PolicyProperties.Limit limit) {
 		List<String> by = limit.by();
 		if (by == null) {
-			throw new InvalidPolicyException(
+			throw new InvalidPolicyException(at + ".by",
 					"Limit '" + name + "' of policy '" + policy + "' does not say what it counts by.",
 					"Set '" + at + ".by' to one or more of: " + String.join(", ", this.dimensions)
 							+ "; or to [] for one counter for the whole fleet.");
@@ -117,42 +132,56 @@ final class PolicyMapper {
 		List<Dimension> dimensions = by.stream()
 			.map((dimension) -> dimension(at + ".by", "Policy '" + policy + "' counts by", dimension))
 			.toList();
-		Limit mapped = checked("Set '" + at + "' to something that can be meant.",
+		Limit mapped = checked(at, "Set '" + at + "' to something that can be meant.",
 				() -> new Limit(name, dimensions, quotas(at + ".quota", limit.quota()), limit.enforcement()));
-		return checked("Set '" + at + ".split' to 1 to " + Limit.MAX_SPLIT + ", and to no more than any quota in '" + at
-				+ ".quota' has permits and burst.", () -> mapped.withSplit(limit.split()));
+		return checked(
+				at + ".split", "Set '" + at + ".split' to 1 to " + Limit.MAX_SPLIT
+						+ ", and to no more than any quota in '" + at + ".quota' has permits and burst.",
+				() -> mapped.withSplit(limit.split()));
 	}
 
 	private PolicyOverride map(String at, PolicyProperties.Override override) {
 		Map<Dimension, String> when = new LinkedHashMap<>();
 		override.when()
 			.forEach((name, value) -> when.put(dimension(at + ".when", "An override is for callers by", name), value));
-		return checked("Set '" + at + ".when', for example " + at + ".when.tenant=acme.",
+		return checked(at + ".when", "Set '" + at + ".when', for example " + at + ".when.tenant=acme.",
 				() -> new PolicyOverride(when, quotas(at + ".limits", override.limits())));
 	}
 
-	private AccessList list(String at, List<Map<String, String>> entries) {
+	private AccessList list(String at, boolean deny, List<Map<String, String>> entries) {
 		List<Map<Dimension, String>> mapped = new ArrayList<>();
 		for (int i = 0; i < entries.size(); i++) {
 			String where = at + "[" + i + "]";
 			Map<Dimension, String> entry = new LinkedHashMap<>();
 			entries.get(i).forEach((name, value) -> entry.put(dimension(where, "A list entry is about", name), value));
 			mapped.add(entry);
-			checked("Set '" + where + "' to something that can be meant.", () -> new AccessList(List.of(entry)));
+			requireEntry(where, deny, entry);
 		}
 		return new AccessList(mapped);
 	}
 
-	private Dimension dimension(String at, String what, String name) {
+	/**
+	 * Checks an entry of a list. A deny-list that matches everybody is a slip: nothing
+	 * would be answered any more.
+	 */
+	static void requireEntry(String at, boolean deny, Map<Dimension, String> entry) {
+		checked(at, "Set '" + at + "' to something that can be meant.", () -> new AccessList(List.of(entry)));
+		if (deny && entry.values().stream().allMatch(EVERYBODY.asMatchPredicate())) {
+			throw new InvalidPolicyException(at, "This entry of the deny-list would refuse everything.",
+					"Name those in '" + at + "' who are to be turned away, or turn the switch to deny.");
+		}
+	}
+
+	Dimension dimension(String at, String what, String name) {
 		if (!this.dimensions.contains(name)) {
-			throw new InvalidPolicyException(what + " '" + name + "', which is not a known dimension.",
+			throw new InvalidPolicyException(at, what + " '" + name + "', which is not a known dimension.",
 					"Set '" + at + "' to one of: " + String.join(", ", this.dimensions)
 							+ ", or register a DimensionResolver bean named '" + name + "'.");
 		}
 		return new Dimension(name);
 	}
 
-	private static Map<String, List<Quota>> quotas(String at, Map<String, List<String>> limits) {
+	static Map<String, List<Quota>> quotas(String at, Map<String, List<String>> limits) {
 		Map<String, List<Quota>> quotas = new LinkedHashMap<>();
 		limits.forEach((name, texts) -> quotas.put(name, quotas(at + "." + name, texts)));
 		return quotas;
@@ -163,15 +192,20 @@ final class PolicyMapper {
 	}
 
 	private static Quota quota(String at, String text) {
-		return checked("Set '" + at + "' to a quota such as 100/s, 5/10s or 100/s burst 200.", () -> Quota.parse(text));
+		return checked(at, "Set '" + at + "' to a quota such as 100/s, 5/10s or 100/s burst 200.",
+				() -> Quota.parse(text));
 	}
 
 	static <T> T checked(String fix, Supplier<T> value) {
+		return checked("", fix, value);
+	}
+
+	private static <T> T checked(String at, String fix, Supplier<T> value) {
 		try {
 			return value.get();
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidPolicyException(sentence(ex.getMessage()), fix);
+			throw new InvalidPolicyException(at, sentence(ex.getMessage()), fix);
 		}
 	}
 

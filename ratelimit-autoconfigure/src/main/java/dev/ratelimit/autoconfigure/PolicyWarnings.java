@@ -49,9 +49,6 @@ final class PolicyWarnings {
 
 	static List<String> withoutEffect(RateLimitProperties properties) {
 		List<String> unused = new ArrayList<>();
-		if (!properties.policiesStore().snapshotFile().isEmpty()) {
-			unused.add("ratelimit.policies-store.snapshot-file");
-		}
 		if (!properties.identity().hash().salt().isEmpty() || properties.identity().hash().user()) {
 			unused.add("ratelimit.identity.hash");
 		}

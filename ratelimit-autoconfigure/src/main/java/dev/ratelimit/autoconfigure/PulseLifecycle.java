@@ -66,9 +66,9 @@ final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
 		this.running = true;
 		this.signals.start();
 		this.pulse.start(this);
-		if (!firstWithin(PATIENCE) && !this.expected) {
-			logger.warn("Redis cannot say how many instances there are, and ratelimit.fleet.expected is not set: this "
-					+ "one takes itself for the only one until it can");
+		if (!firstWithin(PATIENCE) && !this.expected && this.fleet.size() == 1) {
+			logger.warn("Redis cannot say how many instances there are, and neither ratelimit.fleet.expected nor a "
+					+ "snapshot file says so: this one takes itself for the only one until it can");
 		}
 	}
 

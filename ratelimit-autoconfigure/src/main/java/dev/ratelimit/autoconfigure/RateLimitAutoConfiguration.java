@@ -54,8 +54,14 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	Policies rateLimitPolicies(RateLimitProperties properties, Map<String, DimensionResolver> resolvers) {
-		Policies policies = new Policies(new PolicyMapper(dimensions(resolvers).keySet()).map(properties));
+	PolicyMapper rateLimitPolicyMapper(Map<String, DimensionResolver> resolvers) {
+		return new PolicyMapper(dimensions(resolvers).keySet());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	Policies rateLimitPolicies(RateLimitProperties properties, PolicyMapper mapper) {
+		Policies policies = new Policies(mapper.map(properties));
 		PolicyWarnings.log(properties, policies.get());
 		return policies;
 	}

@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import java.util.List;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -13,6 +14,8 @@ import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.annotation.Bean;
 
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.gateway.DistributedRateLimiter;
@@ -52,9 +55,15 @@ public class RateLimitGatewayAutoConfiguration {
 	}
 
 	@Bean
-	SmartInitializingSingleton rateLimitRoutePolicyCheck(GatewayProperties properties, Policies policies) {
-		return () -> RoutePolicyCheck.check(properties, policies.get(),
-				(where, id) -> UnknownPolicy.failure("The RateLimit filter of " + where, id, policies.get().ids()));
+	SmartInitializingSingleton rateLimitRoutePolicyCheck(GatewayProperties properties, Policies policies,
+			ObjectProvider<ControlPlane> control) {
+		return () -> RoutePolicyCheck.check(properties, policies.get(), (where, id) -> UnknownPolicy
+			.found("The RateLimit filter of " + where, id, policies, control.getIfAvailable()));
+	}
+
+	@Bean
+	PolicyUses rateLimitRoutePolicyUses(GatewayProperties properties) {
+		return (policy) -> RoutePolicyCheck.places(properties, policy);
 	}
 
 }

@@ -13,6 +13,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import dev.ratelimit.actuate.RateLimitHealth;
+import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.limiter.Fleet;
@@ -43,9 +44,9 @@ public class RateLimitHealthAutoConfiguration {
 		@ConditionalOnEnabledHealthIndicator("ratelimit")
 		@ConditionalOnMissingBean(name = "ratelimitHealthIndicator")
 		HealthIndicator ratelimitHealthIndicator(PolicyRateLimiter limiter, Counters counters, Policies policies,
-				Fleet fleet, RedSwitch redSwitch, ObjectProvider<Nodes> nodes) {
+				Fleet fleet, RedSwitch redSwitch, ObjectProvider<Nodes> nodes, ObjectProvider<ControlPlane> control) {
 			RateLimitHealth health = new RateLimitHealth(limiter, counters, policies, fleet, redSwitch,
-					Breakers.of(nodes));
+					Breakers.of(nodes), control::getIfAvailable);
 			return () -> Health.up().withDetails(health.details()).build();
 		}
 

@@ -1,6 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -8,19 +9,22 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
+import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.metrics.HotKeyMeters;
 import dev.ratelimit.metrics.LeaseMeters;
 import dev.ratelimit.metrics.MeterListener;
 import dev.ratelimit.metrics.NodeMeters;
+import dev.ratelimit.metrics.StoreMeters;
+import dev.ratelimit.store.PolicyStore;
 
 /**
  * Meters, where there is a registry. The limiter finds the listener although this comes
  * after it: listeners are looked up when the limiter is created, and conditions are
  * decided before that.
  */
-@AutoConfiguration(after = RateLimitAutoConfiguration.class,
+@AutoConfiguration(after = { RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class },
 		afterName = { "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
 				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration" })
 @ConditionalOnClass(MeterRegistry.class)
@@ -50,6 +54,13 @@ public class RateLimitMetricsAutoConfiguration {
 	@ConditionalOnMissingBean
 	HotKeyMeters rateLimitHotKeyMeters(MeterRegistry registry, HotCounters hot) {
 		return new HotKeyMeters(registry, hot);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(PolicyStore.class)
+	StoreMeters rateLimitStoreMeters(MeterRegistry registry, ObjectProvider<ControlPlane> control) {
+		return new StoreMeters(registry, () -> control.getObject().state());
 	}
 
 }

@@ -192,8 +192,26 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param type Kind of store; auto takes Redis when counters are kept there.
 	 * @param snapshotFile File with the last known policies, for a start without the
 	 * store.
+	 * @param redis Redis of the store, where it is not the one of the counters.
 	 */
-	public record PoliciesStore(@DefaultValue("auto") Type type, @DefaultValue("") String snapshotFile) {
+	public record PoliciesStore(@DefaultValue("auto") Type type, @DefaultValue("") String snapshotFile,
+			@DefaultValue Redis redis) {
+
+		/**
+		 * Redis of the store.
+		 *
+		 * @param url Where it is, for example redis://user:password@host:6379; empty for
+		 * the one of the counters.
+		 */
+		public record Redis(@DefaultValue("") String url) {
+
+			/** Without the URL: it may have a password in it. */
+			@Override
+			public String toString() {
+				return "Redis[url=" + (this.url.isEmpty() ? "" : "…") + "]";
+			}
+
+		}
 
 		/**
 		 * Kind of store.

@@ -32,6 +32,8 @@ import dev.ratelimit.aop.RateLimitedMethods;
 import dev.ratelimit.aop.RateLimitedProxyRegistrar;
 import dev.ratelimit.aop.RateLimitedWebExceptionHandler;
 import dev.ratelimit.aop.ServletCurrentCall;
+import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
 
@@ -69,14 +71,22 @@ public class RateLimitedAutoConfiguration {
 	}
 
 	@Bean
-	SmartInitializingSingleton rateLimitedPolicyCheck(RateLimitedMethods methods, Policies policies) {
+	SmartInitializingSingleton rateLimitedPolicyCheck(RateLimitedMethods methods, Policies policies,
+			ObjectProvider<ControlPlane> control) {
 		return () -> methods.known()
 			.stream()
 			.filter((method) -> policies.get().find(method.policy()) == null)
-			.findFirst()
-			.ifPresent((method) -> {
-				throw UnknownPolicy.failure("@RateLimited on " + method.name(), method.policy(), policies.get().ids());
-			});
+			.forEach((method) -> UnknownPolicy.found("@RateLimited on " + method.name(), method.policy(), policies,
+					control.getIfAvailable()));
+	}
+
+	@Bean
+	PolicyUses rateLimitedPolicyUses(RateLimitedMethods methods) {
+		return (policy) -> methods.known()
+			.stream()
+			.filter((method) -> method.policy().equals(policy))
+			.map((method) -> "@RateLimited on " + method.name())
+			.toList();
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -19,7 +19,6 @@ import dev.ratelimit.policy.Records;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
-import dev.ratelimit.store.ReplicaListener;
 
 /**
  * Puts what the store says in force on this instance: policies by the swap of a whole
@@ -30,7 +29,7 @@ import dev.ratelimit.store.ReplicaListener;
  * Whatever is in the store must not do harm here. A version that cannot be meant is left
  * out, with what was in force before it in its place, and shown to whoever asks.
  */
-public final class LivePolicies implements ReplicaListener {
+public final class LivePolicies {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
@@ -77,7 +76,10 @@ public final class LivePolicies implements ReplicaListener {
 		return List.copyOf(this.rejected.values());
 	}
 
-	@Override
+	/**
+	 * Puts other versions in force.
+	 * @param versions each record once
+	 */
 	public synchronized void changed(List<RecordVersion> versions) {
 		PolicySetBuilder policies = this.current.get().mutate();
 		boolean swap = false;

@@ -22,6 +22,7 @@ import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
 import dev.ratelimit.web.WebCall;
+import dev.ratelimit.web.reactive.EventLoops;
 import dev.ratelimit.web.reactive.ExchangeWebCall;
 
 /**
@@ -40,6 +41,8 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 	private final RequestResolver resolver;
 
 	private final HttpAnswers answers;
+
+	private final EventLoops loops = new EventLoops();
 
 	public RateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver, HttpAnswers answers) {
 		super(Config.class);
@@ -61,7 +64,8 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 			@Override
 			public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
 				return ExchangeWebCall.of(exchange, config.getRouteId())
-					.flatMap((call) -> ReactiveRateLimiter.decided(check(call, config, policy)))
+					.flatMap((call) -> ReactiveRateLimiter.decided(check(call, config, policy),
+							RateLimitGatewayFilterFactory.this.loops.of(exchange)))
 					.flatMap((decision) -> RouteDecisions.of(exchange, RateLimitGatewayFilterFactory.this.answers)
 						.proceed(decision, chain));
 			}

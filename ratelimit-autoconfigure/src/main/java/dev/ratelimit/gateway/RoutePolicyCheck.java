@@ -1,7 +1,8 @@
 package dev.ratelimit.gateway;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiFunction;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,26 +29,48 @@ public final class RoutePolicyCheck {
 	 * Checks all routes and default filters.
 	 * @param properties the routes
 	 * @param policies the policies there are
-	 * @param unknown makes the failure for a filter at a property that names an unknown
-	 * policy
+	 * @param unknown is told of a filter that names an unknown policy, and fails if that
+	 * must not be
 	 */
-	public static void check(GatewayProperties properties, PolicySet policies,
-			BiFunction<String, String, RuntimeException> unknown) {
+	public static void check(GatewayProperties properties, PolicySet policies, BiConsumer<String, String> unknown) {
 		check("default-filters", properties.getDefaultFilters(), policies, unknown);
 		properties.getRoutes()
 			.forEach((route) -> check("route '" + route.getId() + "'", route.getFilters(), policies, unknown));
 	}
 
+	/**
+	 * What names a policy in the configuration of the gateway.
+	 */
+	public static List<String> places(GatewayProperties properties, String policy) {
+		List<String> places = new ArrayList<>();
+		if (names(properties.getDefaultFilters(), policy)) {
+			places.add("default-filters");
+		}
+		properties.getRoutes()
+			.stream()
+			.filter((route) -> names(route.getFilters(), policy))
+			.forEach((route) -> places.add("route '" + route.getId() + "'"));
+		return places;
+	}
+
+	private static boolean names(List<FilterDefinition> filters, String policy) {
+		return filters.stream()
+			.anyMatch((filter) -> filter.getName().equals("RateLimit")
+					&& policy.equals(argument(filter, "policy", "_genkey_0")));
+	}
+
 	private static void check(String where, List<FilterDefinition> filters, PolicySet policies,
-			BiFunction<String, String, RuntimeException> unknown) {
+			BiConsumer<String, String> unknown) {
 		for (FilterDefinition filter : filters) {
 			if (filter.getName().equals("RateLimit")) {
 				String id = argument(filter, "policy", "_genkey_0");
 				Policy policy = (id != null) ? policies.find(id) : null;
 				if (policy == null) {
-					throw unknown.apply(where, String.valueOf(id));
+					unknown.accept(where, String.valueOf(id));
 				}
-				warn(where, policy, argument(filter, "cost", "_genkey_1"));
+				else {
+					warn(where, policy, argument(filter, "cost", "_genkey_1"));
+				}
 			}
 		}
 	}

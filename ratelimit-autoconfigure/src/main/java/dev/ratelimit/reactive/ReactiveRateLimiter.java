@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 import dev.ratelimit.Decision;
@@ -31,9 +32,16 @@ public interface ReactiveRateLimiter {
 	 * come from.
 	 */
 	static Mono<Decision> decided(CompletionStage<Decision> stage) {
+		return decided(stage, Schedulers.parallel());
+	}
+
+	/**
+	 * A decision that is being made, for somebody who knows where to go on.
+	 */
+	static Mono<Decision> decided(CompletionStage<Decision> stage, Scheduler scheduler) {
 		CompletableFuture<Decision> decision = stage.toCompletableFuture();
 		boolean here = decision.isDone() && !decision.isCompletedExceptionally();
-		return here ? Mono.just(decision.join()) : Mono.fromFuture(decision, true).publishOn(Schedulers.parallel());
+		return here ? Mono.just(decision.join()) : Mono.fromFuture(decision, true).publishOn(scheduler);
 	}
 
 }

@@ -3,6 +3,7 @@ package dev.ratelimit.gateway;
 import java.util.concurrent.CompletableFuture;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.r2dbc.R2dbcAutoConfiguration;
 import org.springframework.boot.web.embedded.netty.NettyReactiveWebServerFactory;
 import org.springframework.cloud.gateway.filter.ratelimit.KeyResolver;
 import org.springframework.cloud.gateway.route.RouteLocator;
@@ -24,9 +25,10 @@ import dev.ratelimit.web.DimensionResolver;
 
 /**
  * A gateway whose upstream is itself: {@code /upstream} answers whatever is routed to it.
+ * Boot would want a database because there is a driver on the class path.
  */
 @Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration
+@EnableAutoConfiguration(exclude = R2dbcAutoConfiguration.class)
 class GatewayTestApplication {
 
 	/** Tomcat is on the class path too, for the tests of the servlet stack. */

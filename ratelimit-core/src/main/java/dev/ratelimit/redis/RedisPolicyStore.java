@@ -97,7 +97,7 @@ public final class RedisPolicyStore implements PolicyStore {
 
 	@Override
 	public CompletionStage<Changes> changesSince(long revision, int limit) {
-		byte[][] keys = { key("meta"), key("order"), key("heads") };
+		byte[][] keys = { key("meta"), key("order"), key("heads"), key("versions") };
 		byte[][] arguments = { bytes(revision), bytes(Math.min(limit, MAX_READ)), bytes(MAX_READ_BYTES) };
 		return send((commands) -> LuaScript.POLICIES_CHANGES.call(commands, keys, arguments))
 			.thenApply(RedisPolicyStore::changes);
@@ -108,8 +108,7 @@ public final class RedisPolicyStore implements PolicyStore {
 		Set<RecordKey> keys = new HashSet<>();
 		edits.forEach((edit) -> keys.add(edit.key()));
 		if (edits.size() > MAX_EDITS || keys.size() < edits.size()) {
-			return CompletableFuture.failedStage(new IllegalArgumentException(
-					"a write has at most " + MAX_EDITS + " records, each once, but this one has " + edits.size()));
+			return CompletableFuture.failedStage(tooMany(edits.size()));
 		}
 		if (edits.isEmpty()) {
 			return CompletableFuture.completedStage(List.of());
@@ -122,6 +121,9 @@ public final class RedisPolicyStore implements PolicyStore {
 	@Override
 	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records, String actor,
 			String reason) {
+		if (records.size() > MAX_EDITS) {
+			return CompletableFuture.failedStage(tooMany(records.size()));
+		}
 		PolicyWrite write = new PolicyWrite(this.prefix, this.channel, SIGNAL, storeId, revision, actor, reason);
 		records.forEach((record) -> write.add(record.key(), null, record.version(), record.body()));
 		return send(write::send).thenApply((reply) -> null);
@@ -167,6 +169,11 @@ public final class RedisPolicyStore implements PolicyStore {
 		return () -> this.subscribers.remove(listener);
 	}
 
+	private static IllegalArgumentException tooMany(int records) {
+		return new IllegalArgumentException(
+				"a write has at most " + MAX_EDITS + " records, each once, but this one has " + records);
+	}
+
 	private void tell(long revision) {
 		this.subscribers.forEach((subscriber) -> subscriber.accept(revision));
 	}
@@ -185,6 +192,10 @@ public final class RedisPolicyStore implements PolicyStore {
 			List<Object> reply) {
 		if (number(reply.get(0)) == 0) {
 			return CompletableFuture.failedStage(new ConflictException(number(reply.get(1)), number(reply.get(2))));
+		}
+		if (number(reply.get(0)) == 2) {
+			return CompletableFuture.failedStage(new IllegalStateException(
+					"Redis has lost a part of the records; let an instance reseed the store or accept what it has"));
 		}
 		Instant time = Instant.ofEpochMilli(number(reply.get(1)));
 		List<RecordVersion> versions = new ArrayList<>(edits.size());

@@ -29,8 +29,8 @@ public record ReplicaState(String storeId, long revision, @Nullable Instant last
 		/** The store has nothing, though it had something: FLUSHALL, a new disk. */
 		EMPTY("it is empty"),
 
-		/** The store was made anew since, or it is another one. */
-		OTHER("it is another one"),
+		/** The store was made anew since, is another one, or parts of it are gone. */
+		OTHER("it is another one, or a part of it is gone"),
 
 		/** The store has fewer writes than were seen: eviction, an older backup. */
 		OLDER("it has lost the last writes"),

@@ -67,8 +67,11 @@ public final class SnapshotFile {
 		catch (NoSuchFileException ex) {
 			return Snapshot.NONE;
 		}
-		catch (IOException | RuntimeException ex) {
+		catch (IOException ex) {
 			return ignored(ex.toString());
+		}
+		catch (RuntimeException ex) {
+			return ignored("it is damaged");
 		}
 	}
 

@@ -2,12 +2,14 @@ package dev.ratelimit.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 
 import dev.ratelimit.store.Edit;
@@ -27,9 +29,9 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 
 	private static final ClientResources RESOURCES = ClientSettings.resources(ClientResources.create());
 
-	final List<RecordVersion> changed = new CopyOnWriteArrayList<>();
+	final Queue<RecordVersion> changed = new ConcurrentLinkedQueue<>();
 
-	final List<Duration> propagated = new CopyOnWriteArrayList<>();
+	final Queue<Duration> propagated = new ConcurrentLinkedQueue<>();
 
 	final PolicyStore store;
 
@@ -41,12 +43,12 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 
 	private final RedisSignals signals;
 
-	PolicyInstance(RedisServer server, Snapshot start, UnaryOperator<PolicyStore> view) {
-		this.client = RedisClient.create(RESOURCES, server.uri());
+	PolicyInstance(RedisURI server, Snapshot start, UnaryOperator<PolicyStore> view) {
+		this.client = RedisClient.create(RESOURCES, server);
 		this.client.setOptions(ClientSettings.options(ClientOptions.create()));
 		this.connector = RedisConnector.to(this.client, "redis");
 		this.signals = RedisSignals.on(this.connector, "rl");
-		this.connector.start(Duration.ofSeconds(server.alive() ? 10 : 0));
+		this.connector.start(Duration.ofSeconds(10));
 		this.store = RedisPolicyStore.on(this.connector, this.signals, "rl");
 		this.signals.start();
 		this.replica = new Replica(view.apply(this.store), start, this);
@@ -54,7 +56,7 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 	}
 
 	PolicyInstance(RedisServer server) {
-		this(server, Snapshot.NONE, UnaryOperator.identity());
+		this(server.uri(), Snapshot.NONE, UnaryOperator.identity());
 	}
 
 	static RecordKey override(int number) {

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.PolicyStore;
@@ -31,6 +34,7 @@ import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Instances follow the store, through what can go wrong on the way.
@@ -144,7 +148,7 @@ class ReplicaIntegrationTests {
 		one.write(SEARCH, null);
 		one.write(ORDERS, "1");
 		RecordVersion known = one.write(ORDERS, "2");
-		within(2).until(() -> other.has(known));
+		within(2).until(() -> this.fleet.stream().allMatch((instance) -> instance.has(known)));
 		this.server.flush();
 		within(10).until(() -> this.fleet.stream().allMatch((instance) -> instance.replica.state().incident() != null));
 		assertThat(other.replica.state().stale()).isTrue();
@@ -184,7 +188,7 @@ class ReplicaIntegrationTests {
 		PolicyInstance other = start();
 		one.write(ORDERS, "1");
 		RecordVersion known = one.write(SEARCH, "1");
-		within(2).until(() -> other.has(known));
+		within(2).until(() -> this.fleet.stream().allMatch((instance) -> instance.has(known)));
 		this.server.flush();
 		within(10).until(() -> one.replica.state().incident() != null && other.replica.state().incident() != null);
 		one.write(ORDERS, "new");
@@ -213,6 +217,34 @@ class ReplicaIntegrationTests {
 		one.replica.reseed("ann", "backup").toCompletableFuture().join();
 		assertThat(one.body(ORDERS)).isEqualTo("2");
 		assertThat(one.body(SEARCH)).isEqualTo("4");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "meta", "versions", "heads", "order" })
+	void evictedPartIsAnIncidentAndReseedingMakesTheStoreWhole(String part) {
+		PolicyInstance one = start();
+		one.write(SEARCH, "1");
+		one.write(ORDERS, "1");
+		RecordVersion known = one.write(ORDERS, "2");
+		within(2).until(() -> one.has(known));
+		this.server.cli("DEL", "rl:{policies}:" + part);
+		within(10).until(() -> one.replica.state().incident() != null);
+		one.replica.reseed("ann", "evicted").toCompletableFuture().join();
+		assertThat(one.replica.state().stale()).isFalse();
+		RecordVersion next = one.write(ORDERS, "3");
+		assertThat(next.version()).isGreaterThan(known.version());
+		PolicyInstance fresh = start();
+		within(2).until(() -> fresh.has(next) && one.has(next));
+		assertThat(fresh.body(SEARCH)).isEqualTo("1");
+	}
+
+	@Test
+	void damagedStoreTakesNoWrites() {
+		PolicyInstance one = start();
+		one.write(ORDERS, "1");
+		this.server.cli("DEL", "rl:{policies}:versions");
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> one.write(ORDERS, "2"))
+			.withMessageContaining("reseed");
 	}
 
 	@Test
@@ -244,7 +276,7 @@ class ReplicaIntegrationTests {
 			}
 			own.kill();
 			assertThat(file.read().instances()).isEqualTo(3);
-			try (PolicyInstance again = new PolicyInstance(own, file.read(), UnaryOperator.identity())) {
+			try (PolicyInstance again = new PolicyInstance(own.uri(), file.read(), UnaryOperator.identity())) {
 				assertThat(again.changed).containsExactly(known);
 				assertThat(again.has(known)).isTrue();
 				assertThat(again.replica.state().lastContact()).isNull();
@@ -273,7 +305,7 @@ class ReplicaIntegrationTests {
 	}
 
 	private PolicyInstance start(Snapshot start, UnaryOperator<PolicyStore> view) {
-		PolicyInstance instance = new PolicyInstance(this.server, start, view);
+		PolicyInstance instance = new PolicyInstance(this.server.uri(), start, view);
 		this.fleet.add(instance);
 		within(5).until(() -> instance.replica.state().lastContact() != null);
 		return instance;

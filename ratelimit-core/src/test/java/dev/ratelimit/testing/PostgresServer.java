@@ -27,10 +27,13 @@ public final class PostgresServer implements AutoCloseable {
 
 	public static final String USER = "postgres";
 
-	/** Reads a pipe whose end comes even when the JVM is killed. */
+	/**
+	 * Reads a pipe whose end comes with the JVM's, also when it is killed. Without the
+	 * postmaster its children end by themselves; they may write until then.
+	 */
 	private static final String WATCHDOG = """
 			read -r close && exit
-			kill -9 $(head -n 1 "$0/data/postmaster.pid"); rm -rf "$0"
+			kill -9 $(head -n 1 "$0/data/postmaster.pid"); sleep 1; rm -rf "$0"
 			""";
 
 	private static final AtomicInteger DATABASES = new AtomicInteger();
@@ -74,6 +77,16 @@ public final class PostgresServer implements AutoCloseable {
 
 	public int port() {
 		return this.port;
+	}
+
+	/** The pid of the postmaster; a restart changes it. */
+	public long pid() {
+		try {
+			return Long.parseLong(Files.readAllLines(this.home.resolve("data/postmaster.pid")).get(0).trim());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/** Makes an empty database, which is all that shared tests need to be alone. */
@@ -171,17 +184,10 @@ public final class PostgresServer implements AutoCloseable {
 
 	/** The postmaster and all it has started, which are in sessions of their own. */
 	private List<ProcessHandle> processes() {
-		try {
-			Path file = this.home.resolve("data/postmaster.pid");
-			long pid = Files.exists(file) ? Long.parseLong(Files.readAllLines(file).get(0).trim()) : -1;
-			return ProcessHandle.of(pid)
-				.stream()
-				.flatMap((it) -> Stream.concat(Stream.of(it), it.descendants()))
-				.toList();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return ProcessHandle.of(pid())
+			.stream()
+			.flatMap((it) -> Stream.concat(Stream.of(it), it.descendants()))
+			.toList();
 	}
 
 	private void signal(String name) {
@@ -198,13 +204,10 @@ public final class PostgresServer implements AutoCloseable {
 		}
 	}
 
+	/** Ends with the JVM, by its watchdog. */
 	private static final class Shared {
 
 		static final PostgresServer SERVER = start();
-
-		static {
-			Runtime.getRuntime().addShutdownHook(new Thread(SERVER::close));
-		}
 
 	}
 

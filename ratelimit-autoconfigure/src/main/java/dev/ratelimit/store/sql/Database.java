@@ -27,6 +27,9 @@ final class Database implements AutoCloseable {
 
 	static final Duration DEADLINE = Duration.ofSeconds(1);
 
+	/** For connections that no call waits for; a cold driver takes its time. */
+	private static final Duration CONNECT = Duration.ofSeconds(5);
+
 	/** Writers queue on one row, so more connections would not make them faster. */
 	private static final int CONNECTIONS = 4;
 
@@ -90,7 +93,7 @@ final class Database implements AutoCloseable {
 	 * for others.
 	 */
 	<T> Flux<T> apart(Function<Session, Publisher<T>> work) {
-		return Flux.usingWhen(Mono.<Connection>from(this.factory.create()).timeout(DEADLINE),
+		return Flux.usingWhen(Mono.<Connection>from(this.factory.create()).timeout(CONNECT),
 				(connection) -> work.apply(new Session(connection)), Connection::close,
 				(connection, error) -> connection.close(), Connection::close);
 	}

@@ -1,6 +1,7 @@
 package dev.ratelimit.store.sql;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
 import io.r2dbc.postgresql.api.Notification;
@@ -42,14 +43,20 @@ final class Notifications {
 	}
 
 	Disposable subscribe(LongConsumer listener) {
+		AtomicBoolean lost = new AtomicBoolean();
 		return this.schema.ready()
 			.flatMapMany((dialect) -> (dialect == Dialect.POSTGRESQL) ? heard() : silence())
-			.doOnNext((revision) -> tell(listener, revision))
+			.doOnNext((revision) -> {
+				if (lost.compareAndSet(true, false)) {
+					logger.info("Notifications from the database are back");
+				}
+				tell(listener, revision);
+			})
 			.retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(100))
 				.maxBackoff(Duration.ofSeconds(2))
 				.transientErrors(true)
 				.doBeforeRetry((signal) -> {
-					if (signal.totalRetriesInARow() == 0) {
+					if (lost.compareAndSet(false, true)) {
 						logger.warn("No notifications from the database ({}); changes of policies are found by polling "
 								+ "until they are back", signal.failure().getClass().getSimpleName());
 					}

@@ -4,7 +4,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -32,9 +31,10 @@ record RecordWrite(List<Edit> edits, Floor floor, String actor, String reason) {
 	static final String CHANNEL = "ratelimit_policies";
 
 	private static final String TAKE_REVISIONS = """
-			INSERT INTO ratelimit_store (one, store_id, revision) VALUES (1, $1::text, $2::bigint + $3::bigint)
+			INSERT INTO ratelimit_store (one, store_id, revision)
+			VALUES (1, CASE WHEN $1::text = '' THEN gen_random_uuid()::text ELSE $1::text END, $2::bigint + $3::bigint)
 			ON CONFLICT (one) DO UPDATE SET
-				store_id = CASE WHEN $4::boolean THEN excluded.store_id ELSE ratelimit_store.store_id END,
+				store_id = CASE WHEN $1::text = '' THEN ratelimit_store.store_id ELSE excluded.store_id END,
 				revision = GREATEST(ratelimit_store.revision, $2::bigint) + $3::bigint
 			RETURNING revision, clock_timestamp()""";
 
@@ -97,11 +97,9 @@ record RecordWrite(List<Edit> edits, Floor floor, String actor, String reason) {
 	}
 
 	private Mono<Taken> takeRevisions(Session session) {
-		String storeId = this.floor.storeId();
 		return session
-			.rows(TAKE_REVISIONS, (row) -> new Taken(Rows.number(row, 0), Rows.time(row, 1)),
-					(storeId != null) ? storeId : UUID.randomUUID().toString(), this.floor.revision(),
-					(long) this.edits.size(), storeId != null)
+			.rows(TAKE_REVISIONS, (row) -> new Taken(Rows.number(row, 0), Rows.time(row, 1)), this.floor.storeId(),
+					this.floor.revision(), (long) this.edits.size())
 			.single();
 	}
 
@@ -146,13 +144,13 @@ record RecordWrite(List<Edit> edits, Floor floor, String actor, String reason) {
 	/**
 	 * The numbers of a store before it lost something.
 	 *
-	 * @param storeId the store's from now on, {@code null} for the one it has
+	 * @param storeId the store's from now on, empty for the one it has
 	 * @param revision of the store
 	 * @param versions of records
 	 */
-	record Floor(@Nullable String storeId, long revision, Map<RecordKey, Long> versions) {
+	record Floor(String storeId, long revision, Map<RecordKey, Long> versions) {
 
-		static final Floor NONE = new Floor(null, 0, Map.of());
+		static final Floor NONE = new Floor("", 0, Map.of());
 
 	}
 

@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -29,9 +28,7 @@ final class Schema {
 
 	private static final Logger logger = LoggerFactory.getLogger(Schema.class);
 
-	private static final String FOLDER = "/META-INF/ratelimit/sql/";
-
-	private static final List<String> MIGRATIONS = List.of("V1__records.sql");
+	private static final List<Migration> MIGRATIONS = List.of(Migration.read(1, "V1__records.sql"));
 
 	private static final String CREATE = """
 			CREATE TABLE IF NOT EXISTS ratelimit_schema (
@@ -39,6 +36,9 @@ final class Schema {
 				name TEXT NOT NULL,
 				applied_at TIMESTAMPTZ NOT NULL DEFAULT now()
 			)""";
+
+	private static final String NOTE = """
+			INSERT INTO ratelimit_schema (version, name) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING""";
 
 	private static final Set<String> NO_SUCH_TABLE = Set.of("42P01");
 
@@ -95,43 +95,42 @@ final class Schema {
 	}
 
 	private static Mono<Dialect> dialect(Session session) {
-		return session.rows("SELECT version()", (row) -> Dialect.of(text(row.get(0, String.class)))).single();
+		return session.rows("SELECT version()", (row) -> Dialect.of(Rows.text(row, 0))).single();
 	}
 
 	private static Mono<Set<Long>> applied(Session session) {
-		return session.rows("SELECT version FROM ratelimit_schema", (row) -> row.get(0, Long.class))
+		return session.rows("SELECT version FROM ratelimit_schema", (row) -> Rows.number(row, 0))
 			.collect(Collectors.toUnmodifiableSet())
 			.onErrorResume((error) -> Database.hasState(error, NO_SUCH_TABLE),
 					(error) -> session.run(CREATE).thenReturn(Set.of()));
 	}
 
 	private static Mono<Void> apply(Session session, Set<Long> applied) {
-		return Flux.range(1, MIGRATIONS.size())
-			.filter((version) -> !applied.contains(version.longValue()))
-			.concatMap((version) -> {
-				String name = MIGRATIONS.get(version - 1);
-				return Flux.fromStream(() -> statements(name))
-					.concatMap(session::run)
-					.then(session.run(
-							"INSERT INTO ratelimit_schema (version, name) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING",
-							version.longValue(), name))
-					.doOnSuccess((done) -> logger.info("The schema of the policy store is now at {}", name));
-			})
+		return Flux.fromIterable(MIGRATIONS)
+			.filter((migration) -> !applied.contains(migration.version()))
+			.concatMap((migration) -> Flux.fromIterable(migration.statements())
+				.concatMap(session::run)
+				.then(session.run(NOTE, migration.version(), migration.name()))
+				.doOnSuccess((done) -> logger.info("The schema of the policy store is now at {}", migration.name())))
 			.then();
 	}
 
-	private static Stream<String> statements(String name) {
-		try (InputStream file = Objects.requireNonNull(Schema.class.getResourceAsStream(FOLDER + name))) {
-			String sql = new String(file.readAllBytes(), StandardCharsets.UTF_8).replaceAll("(?m)^--.*\n", "");
-			return Stream.of(sql.split(";\n")).filter((statement) -> !statement.isBlank());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
+	/**
+	 * A file, read before the first call, since calls must not block.
+	 */
+	private record Migration(long version, String name, List<String> statements) {
 
-	private static String text(@Nullable String value) {
-		return (value != null) ? value : "";
+		static Migration read(long version, String name) {
+			try (InputStream file = Schema.class.getResourceAsStream("/META-INF/ratelimit/sql/" + name)) {
+				String sql = new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8);
+				String[] statements = sql.replaceAll("(?m)^--.*\n", "").split(";\n");
+				return new Migration(version, name, Stream.of(statements).filter((it) -> !it.isBlank()).toList());
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
 	}
 
 }

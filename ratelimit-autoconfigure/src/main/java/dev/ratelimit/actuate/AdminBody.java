@@ -1,0 +1,124 @@
+package dev.ratelimit.actuate;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.json.JsonParseException;
+import org.springframework.boot.json.JsonParser;
+import org.springframework.boot.json.JsonParserFactory;
+
+import dev.ratelimit.ForcedMode;
+
+/**
+ * The body of a call that changes policies or records: a JSON object of a bounded size,
+ * whose fields are all known.
+ */
+final class AdminBody {
+
+	static final int MAX_BYTES = 256 * 1024;
+
+	private static final JsonParser PARSER = JsonParserFactory.getJsonParser();
+
+	private final Map<String, Object> fields;
+
+	private AdminBody(Map<String, Object> fields) {
+		this.fields = fields;
+	}
+
+	/**
+	 * Reads a body.
+	 * @param example shown if it cannot be read
+	 */
+	static AdminBody parse(@Nullable String text, String example) {
+		if (text == null || text.isBlank()) {
+			throw AdminProblem.unreadable(example);
+		}
+		if (text.length() > MAX_BYTES || text.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
+			throw AdminProblem.tooLarge(MAX_BYTES);
+		}
+		try {
+			return new AdminBody(PARSER.parseMap(text));
+		}
+		catch (JsonParseException ex) {
+			throw AdminProblem.unreadable(example);
+		}
+	}
+
+	static AdminBody of(Map<String, Object> fields) {
+		return new AdminBody(fields);
+	}
+
+	/**
+	 * The reason given, even if the rest makes no sense.
+	 */
+	static String reason(@Nullable String text) {
+		try {
+			return SwitchRequest.reason(parse(text, "").fields);
+		}
+		catch (AdminProblem ex) {
+			return "";
+		}
+	}
+
+	AdminBody requireOnly(String... names) {
+		List<String> known = List.of(names);
+		for (String field : this.fields.keySet()) {
+			if (!known.contains(field)) {
+				throw AdminProblem.invalid(ForcedMode.printable(field), "There is no such field",
+						"Use " + String.join(", ", known) + ".");
+			}
+		}
+		return this;
+	}
+
+	boolean has(String field) {
+		return this.fields.get(field) != null;
+	}
+
+	@SuppressWarnings("unchecked")
+	Map<String, Object> object(String field) {
+		if (!(this.fields.get(field) instanceof Map<?, ?> map)) {
+			throw AdminProblem.invalid(field, has(field) ? "This is not an object" : "This field is missing",
+					"Send a JSON object.");
+		}
+		return (Map<String, Object>) map;
+	}
+
+	List<?> list(String field) {
+		if (!(this.fields.get(field) instanceof List<?> list)) {
+			throw AdminProblem.invalid(field, has(field) ? "This is not a list" : "This field is missing",
+					"Send a JSON list.");
+		}
+		return list;
+	}
+
+	String text(String field) {
+		if (!(this.fields.get(field) instanceof String text) || text.isBlank()) {
+			throw AdminProblem.invalid(field, has(field) ? "This is not a text" : "This field is missing",
+					"Send a text.");
+		}
+		return text;
+	}
+
+	@Nullable Long number(String field) {
+		Object value = this.fields.get(field);
+		if (value == null) {
+			return null;
+		}
+		if (!(value instanceof Integer || value instanceof Long) || ((Number) value).longValue() < 0) {
+			throw AdminProblem.invalid(field, "This is not a version", "Send a whole number, 0 or more.");
+		}
+		return ((Number) value).longValue();
+	}
+
+	boolean flag(String field) {
+		Object value = this.fields.get(field);
+		if (value != null && !(value instanceof Boolean)) {
+			throw AdminProblem.invalid(field, "This is neither true nor false", "Send true or false.");
+		}
+		return Boolean.TRUE.equals(value);
+	}
+
+}

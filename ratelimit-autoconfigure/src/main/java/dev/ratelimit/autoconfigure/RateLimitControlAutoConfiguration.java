@@ -1,0 +1,54 @@
+package dev.ratelimit.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.LivePolicies;
+import dev.ratelimit.control.PolicyUses;
+import dev.ratelimit.control.RecordReader;
+import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.store.ReplicaListener;
+
+/**
+ * Policies that are edited at run time, where there is a store for them.
+ */
+@AutoConfiguration(after = RateLimitStoreAutoConfiguration.class)
+@ConditionalOnBean({ Policies.class, PolicyStore.class })
+public class RateLimitControlAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	RecordReader rateLimitRecordReader(PolicyMapper mapper) {
+		return new PolicyDocuments(mapper);
+	}
+
+	@Bean
+	LivePolicies rateLimitLivePolicies(Policies policies, RecordReader reader) {
+		return new LivePolicies(policies, policies::replace, reader);
+	}
+
+	/**
+	 * Started with its bean: routes and annotations are checked when all beans are there,
+	 * and may name what only the store knows.
+	 */
+	@Bean(initMethod = "start", destroyMethod = "close")
+	StoreFollower rateLimitStoreFollower(PolicyStore store, LivePolicies live, RateLimitProperties properties,
+			Fleet fleet, ObjectProvider<ReplicaListener> listeners) {
+		return new StoreFollower(store, live, properties.policiesStore().snapshotFile(), fleet,
+				listeners.orderedStream().toList());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ControlPlane rateLimitControlPlane(PolicyStore store, StoreFollower follower, LivePolicies live,
+			RecordReader reader, ObjectProvider<PolicyUses> uses) {
+		return new ControlPlane(store, follower.replica(), live, reader,
+				(policy) -> uses.orderedStream().flatMap((places) -> places.of(policy).stream()).toList());
+	}
+
+}

@@ -1,0 +1,109 @@
+package dev.ratelimit.autoconfigure;
+
+import io.r2dbc.spi.ConnectionFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import dev.ratelimit.redis.RedisPolicyStore;
+import dev.ratelimit.redis.RedisSignals;
+import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.store.sql.SqlPolicyStore;
+
+/**
+ * Where policies that are edited at run time are kept: in Redis, in a SQL database, or
+ * nowhere.
+ */
+@AutoConfiguration(after = { RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class },
+		afterName = { "org.springframework.boot.autoconfigure.r2dbc.R2dbcAutoConfiguration",
+				"org.springframework.boot.r2dbc.autoconfigure.R2dbcAutoConfiguration" })
+@ConditionalOnBean(Policies.class)
+@ConditionalOnMissingBean(PolicyStore.class)
+public class RateLimitStoreAutoConfiguration {
+
+	/**
+	 * In Redis: where its URL says, else where the counters are, else where the
+	 * application's own connection leads.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ LettuceConnectionFactory.class, RedisPolicyStore.class })
+	@Conditional(OnRedisStore.class)
+	static class InRedis {
+
+		@Bean(destroyMethod = "close")
+		RedisStoreConnection rateLimitStoreConnection(RateLimitProperties properties,
+				ObjectProvider<LimiterConnection> counters, ObjectProvider<RedisSignals> signals,
+				ObjectProvider<LettuceConnectionFactory> application) {
+			String url = properties.policiesStore().redis().url();
+			if (!url.isBlank()) {
+				return RedisStoreConnection.to(url, properties.keyPrefix());
+			}
+			LimiterConnection shared = counters.getIfAvailable();
+			if (shared != null) {
+				return RedisStoreConnection.sharing(shared, signals.getObject(), properties.keyPrefix());
+			}
+			LettuceConnectionFactory factory = application.getIfUnique();
+			if (factory == null) {
+				throw new InvalidPolicyException(
+						"'ratelimit.policies-store.type' is redis, but nothing says where it is.",
+						"Set 'ratelimit.policies-store.redis.url' or 'spring.data.redis.host', or set "
+								+ "'ratelimit.policies-store.type' to none.");
+			}
+			return RedisStoreConnection.owning(new LimiterConnection(factory), properties.keyPrefix());
+		}
+
+		@Bean
+		RedisPolicyStore rateLimitPolicyStore(RedisStoreConnection connection) {
+			return connection.store();
+		}
+
+	}
+
+	/**
+	 * In a database that speaks PostgreSQL.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ConnectionFactory.class)
+	@ConditionalOnProperty(name = "ratelimit.policies-store.type", havingValue = "r2dbc")
+	static class InSql {
+
+		@Bean(destroyMethod = "close")
+		SqlPolicyStore rateLimitPolicyStore(ObjectProvider<ConnectionFactory> factory) {
+			ConnectionFactory connections = factory.getIfUnique();
+			if (connections == null) {
+				throw new InvalidPolicyException(
+						"'ratelimit.policies-store.type' is r2dbc, but there is no single ConnectionFactory bean.",
+						"Set 'spring.r2dbc.url' and have r2dbc-postgresql on the classpath, or declare one "
+								+ "io.r2dbc.spi.ConnectionFactory as primary.");
+			}
+			return SqlPolicyStore.in(connections);
+		}
+
+	}
+
+	/**
+	 * A store that was asked for and cannot be had is an error, not a store less.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass("io.r2dbc.spi.ConnectionFactory")
+	@ConditionalOnProperty(name = "ratelimit.policies-store.type", havingValue = "r2dbc")
+	static class WithoutDriver {
+
+		@Bean
+		PolicyStore rateLimitPolicyStore() {
+			throw new InvalidPolicyException(
+					"'ratelimit.policies-store.type' is r2dbc, but R2DBC is not on the classpath.",
+					"Add spring-boot-starter-data-r2dbc or spring-r2dbc, and r2dbc-postgresql.");
+		}
+
+	}
+
+}

@@ -1,0 +1,55 @@
+package dev.ratelimit.metrics;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+
+import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.ReplicaListener;
+import dev.ratelimit.store.ReplicaState;
+
+/**
+ * Meters of policies that are edited at run time: how far this instance is, and how long
+ * a change takes to reach it.
+ */
+public final class StoreMeters implements ReplicaListener {
+
+	static final String STALE = "ratelimit.policies.stale";
+
+	static final String VERSION = "ratelimit.policies.version";
+
+	static final String PROPAGATION = "ratelimit.policies.propagation";
+
+	private final Timer propagation;
+
+	/**
+	 * Registers them.
+	 * @param state how this instance's copy stands to the store, not asked for at once
+	 */
+	public StoreMeters(MeterRegistry registry, Supplier<ReplicaState> state) {
+		Gauge.builder(STALE, () -> state.get().stale() ? 1 : 0)
+			.description("1 if policies may be older than they should be")
+			.register(registry);
+		Gauge.builder(VERSION, () -> state.get().revision())
+			.description("Revision of the store that is in force on this instance")
+			.register(registry);
+		this.propagation = Timer.builder(PROPAGATION)
+			.description("Time from a write to the store until it is in force on this instance")
+			.register(registry);
+	}
+
+	@Override
+	public void changed(List<RecordVersion> versions) {
+		// What has changed is in force already.
+	}
+
+	@Override
+	public void propagated(Duration time) {
+		this.propagation.record(time);
+	}
+
+}

@@ -1,0 +1,137 @@
+package dev.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.testing.RedisServers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How soon the last of 20 instances has a write. The whole fleet, the writer and Redis
+ * share this machine, so that it shows more than a fleet would.
+ *
+ * <p>
+ * With {@code -Dratelimit.control=long} there are 100,000 records, a burst of 10,000 and
+ * a minute of 1,000 changes.
+ */
+@ExtendWith(RedisServers.class)
+class PolicyPropagationIntegrationTests {
+
+	private static final boolean LONG = "long".equals(System.getProperty("ratelimit.control"));
+
+	/** Of what is promised for a fleet, doubled for a machine that does it all. */
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+	private final List<PolicyInstance> fleet = new ArrayList<>();
+
+	private final TestReporter reporter;
+
+	PolicyPropagationIntegrationTests(TestReporter reporter) {
+		this.reporter = reporter;
+	}
+
+	@AfterEach
+	void end() {
+		this.fleet.forEach(PolicyInstance::close);
+	}
+
+	@Test
+	void writeIsKnownToTheLastOfTwentyInstancesInHalfASecond() {
+		start(20, 10_000);
+		List<Duration> times = new ArrayList<>();
+		for (int i = 0; i < 100; i++) {
+			long start = System.nanoTime();
+			RecordVersion written = this.fleet.get(i % 20).write(PolicyInstance.override(i * 97), "{\"i\": " + i + "}");
+			awaitAll(written);
+			times.add(Duration.ofNanos(System.nanoTime() - start));
+		}
+		assertThat(p99("100 writes to 20 instances", times)).isLessThan(PATIENCE);
+	}
+
+	@Test
+	void burstAndSteadyChangesKeepTheTime() {
+		int records = LONG ? 100_000 : 10_000;
+		start(LONG ? 20 : 5, records);
+		this.fleet.forEach((instance) -> instance.propagated.clear());
+		int burst = LONG ? 10_000 : 1_000;
+		RecordVersion last = load(burst, "{\"burst\": true}");
+		awaitAll(last);
+		assertThat(p99("burst of " + burst, propagated(burst))).isLessThan(PATIENCE);
+		int steady = LONG ? 1_000 : 50;
+		long period = Duration.ofMinutes(1).toNanos() / 1_000;
+		long next = System.nanoTime();
+		for (int i = 0; i < steady; i++) {
+			last = this.fleet.get(0).write(PolicyInstance.override(i * 7), "{\"steady\": " + i + "}");
+			next += period;
+			LockSupport.parkNanos(next - System.nanoTime());
+		}
+		awaitAll(last);
+		assertThat(p99("1000 changes a minute", propagated(steady))).isLessThan(PATIENCE);
+	}
+
+	private void start(int instances, int records) {
+		this.fleet.add(new PolicyInstance(RedisServers.standalone()));
+		RecordVersion last = load(records, "{\"limits\": {\"per-tenant\": [\"100/s burst 200\", \"3000/m\"]}}");
+		for (int i = 1; i < instances; i++) {
+			this.fleet.add(new PolicyInstance(RedisServers.standalone()));
+		}
+		awaitAll(last);
+	}
+
+	/** As an import does: page by page. */
+	private RecordVersion load(int records, String body) {
+		PolicyStore store = this.fleet.get(0).store;
+		List<RecordVersion> written = List.of();
+		for (int i = 0; i < records; i += PolicyStore.MAX_EDITS) {
+			List<Edit> page = IntStream.range(i, Math.min(records, i + PolicyStore.MAX_EDITS))
+				.mapToObj((number) -> new Edit(PolicyInstance.override(number), body, null))
+				.toList();
+			written = store.write(page, "ann", "import").toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
+		}
+		return written.get(written.size() - 1);
+	}
+
+	private void awaitAll(RecordVersion written) {
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(1))
+			.until(() -> this.fleet.stream().allMatch((instance) -> instance.has(written)));
+	}
+
+	/** By all instances; what was written over at once may not be among it. */
+	private List<Duration> propagated(int atMost) {
+		List<Duration> times = new ArrayList<>();
+		for (PolicyInstance instance : this.fleet) {
+			Awaitility.await().until(() -> !instance.propagated.isEmpty());
+			assertThat(instance.propagated).hasSizeLessThanOrEqualTo(atMost);
+			times.addAll(instance.propagated);
+			instance.propagated.clear();
+		}
+		return times;
+	}
+
+	private Duration p99(String what, List<Duration> times) {
+		Collections.sort(times);
+		Duration p99 = times.get(times.size() * 99 / 100);
+		this.reporter.publishEntry(what, "median %d ms, p99 %d ms, most %d ms"
+			.formatted(times.get(times.size() / 2).toMillis(), p99.toMillis(), times.get(times.size() - 1).toMillis()));
+		return p99;
+	}
+
+}
