@@ -1,25 +1,17 @@
 package dev.ratelimit.actuate;
 
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.json.JsonParseException;
-import org.springframework.boot.json.JsonParser;
-import org.springframework.boot.json.JsonParserFactory;
 
 import dev.ratelimit.ForcedMode;
 
 /**
- * The body of a call that changes policies or records: a JSON object of a bounded size,
- * whose fields are all known.
+ * The body of a call that changes policies or records: a JSON object whose fields are all
+ * known.
  */
 final class AdminBody {
-
-	static final int MAX_BYTES = 256 * 1024;
-
-	private static final JsonParser PARSER = JsonParserFactory.getJsonParser();
 
 	private final Map<String, Object> fields;
 
@@ -28,38 +20,14 @@ final class AdminBody {
 	}
 
 	/**
-	 * Reads a body.
-	 * @param example shown if it cannot be read
+	 * A body.
+	 * @param example shown if there is none
 	 */
-	static AdminBody parse(@Nullable String text, String example) {
-		if (text == null || text.isBlank()) {
+	static AdminBody of(@Nullable Map<String, Object> fields, String example) {
+		if (fields == null) {
 			throw AdminProblem.unreadable(example);
 		}
-		if (text.length() > MAX_BYTES || text.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
-			throw AdminProblem.tooLarge(MAX_BYTES);
-		}
-		try {
-			return new AdminBody(PARSER.parseMap(text));
-		}
-		catch (JsonParseException ex) {
-			throw AdminProblem.unreadable(example);
-		}
-	}
-
-	static AdminBody of(Map<String, Object> fields) {
 		return new AdminBody(fields);
-	}
-
-	/**
-	 * The reason given, even if the rest makes no sense.
-	 */
-	static String reason(@Nullable String text) {
-		try {
-			return SwitchRequest.reason(parse(text, "").fields);
-		}
-		catch (AdminProblem ex) {
-			return "";
-		}
 	}
 
 	AdminBody requireOnly(String... names) {

@@ -26,8 +26,16 @@ final class AdminProblem extends RuntimeException {
 
 	private final @Nullable String fix;
 
+	private final @Nullable Long newest;
+
 	private AdminProblem(HttpStatus status, String detail, @Nullable String field, @Nullable String fix) {
+		this(status, detail, field, fix, null);
+	}
+
+	private AdminProblem(HttpStatus status, String detail, @Nullable String field, @Nullable String fix,
+			@Nullable Long newest) {
 		super(detail, null, false, false);
+		this.newest = newest;
 		this.status = status;
 		this.field = field;
 		this.fix = fix;
@@ -100,13 +108,23 @@ final class AdminProblem extends RuntimeException {
 		return new AdminProblem(HttpStatus.UNAUTHORIZED, "A token that was verified is needed", null, null);
 	}
 
-	static AdminProblem conflict() {
-		return new AdminProblem(HttpStatus.CONFLICT, "Somebody else has changed it at the same time", null,
-				"Look at it, and send the change again if it is still meant.");
-	}
-
 	static AdminProblem unavailable(String detail) {
 		return new AdminProblem(HttpStatus.SERVICE_UNAVAILABLE, detail, null, null);
+	}
+
+	/**
+	 * Something stands against it.
+	 * @param newest the version that there is, {@code null} if it is not about versions
+	 */
+	static AdminProblem conflict(String detail, @Nullable Long newest, String fix) {
+		return new AdminProblem(HttpStatus.CONFLICT, detail, null, fix, newest);
+	}
+
+	/**
+	 * Whether sending it once more would not help.
+	 */
+	boolean isCallersFault() {
+		return this.status.is4xxClientError();
 	}
 
 	boolean isForbidden() {
@@ -124,6 +142,9 @@ final class AdminProblem extends RuntimeException {
 		}
 		if (this.fix != null) {
 			body.put("fix", this.fix);
+		}
+		if (this.newest != null) {
+			body.put("newest", this.newest);
 		}
 		return ResponseEntity.status(this.status).contentType(MediaType.APPLICATION_PROBLEM_JSON).body(body);
 	}

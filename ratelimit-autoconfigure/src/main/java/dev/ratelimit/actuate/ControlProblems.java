@@ -47,7 +47,7 @@ final class ControlProblems {
 			return AdminProblem.invalid(invalid.field(), invalid.problem(), invalid.fix());
 		}
 		if (cause instanceof NotFoundException) {
-			return AdminProblem.notFound(message);
+			return AdminProblem.missing("", message, "Look at what there is with GET.");
 		}
 		if (cause instanceof ConflictException conflict) {
 			return AdminProblem.conflict("Somebody else was faster: " + message, conflict.newest(),

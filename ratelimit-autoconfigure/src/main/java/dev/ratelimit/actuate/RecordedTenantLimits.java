@@ -28,6 +28,9 @@ import dev.ratelimit.store.RecordVersion;
  */
 public final class RecordedTenantLimits implements TenantLimits {
 
+	private static final String NOWHERE = "There is no store that limits could be kept in; set "
+			+ "ratelimit.policies-store.type to redis or r2dbc";
+
 	private final Supplier<PolicySet> policies;
 
 	private final Supplier<@Nullable ControlPlane> plane;
@@ -61,7 +64,7 @@ public final class RecordedTenantLimits implements TenantLimits {
 	public CompletionStage<Own> own(String policy, String tenant) {
 		ControlPlane plane = this.plane.get();
 		if (plane == null) {
-			return CompletableFuture.failedStage(nowhere());
+			return CompletableFuture.failedStage(AdminProblem.unavailable(NOWHERE));
 		}
 		return plane.history(RecordIds.tightening(policy, tenant)).thenApply((versions) -> {
 			RecordVersion newest = versions.isEmpty() ? null : versions.get(0);
@@ -74,7 +77,7 @@ public final class RecordedTenantLimits implements TenantLimits {
 	public CompletionStage<Void> write(String policy, String tenant, Own own, String actor, String reason) {
 		ControlPlane plane = this.plane.get();
 		if (plane == null) {
-			return CompletableFuture.failedStage(nowhere());
+			return CompletableFuture.failedStage(AdminProblem.unavailable(NOWHERE));
 		}
 		RecordKey key = RecordIds.tightening(policy, tenant);
 		Map<String, Object> limits = new LinkedHashMap<>();
@@ -95,11 +98,6 @@ public final class RecordedTenantLimits implements TenantLimits {
 	private static List<Quota> quotas(@Nullable Object quotas) {
 		Collection<?> texts = (quotas instanceof Collection<?> several) ? several : List.of(String.valueOf(quotas));
 		return texts.stream().map((text) -> Quota.parse(String.valueOf(text))).toList();
-	}
-
-	private static AdminProblem nowhere() {
-		return AdminProblem
-			.unavailable("There is no store that limits could be kept in; set ratelimit.policies-store.type");
 	}
 
 }

@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -20,13 +19,9 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
-import dev.ratelimit.control.InvalidChangeException;
-import dev.ratelimit.control.NotFoundException;
-import dev.ratelimit.control.StoreUnavailableException;
 import dev.ratelimit.limiter.CallerUsage;
 import dev.ratelimit.limiter.LimitUsage;
 import dev.ratelimit.policy.PolicySet;
-import dev.ratelimit.store.ConflictException;
 import dev.ratelimit.web.VerifiedTenant;
 
 /**
@@ -131,8 +126,8 @@ public final class TenantAdmin {
 						"Use one of those that GET /ratelimit/tenants/me/usage lists.");
 			}
 			wished.requireWithin(granted);
-			return change(wished, granted, tenant.tenant(), AdminChanges.actor(principal), reason)
-				.exceptionallyCompose((failure) -> CompletableFuture.failedStage(problem(failure)));
+			return ControlProblems
+				.translated(change(wished, granted, tenant.tenant(), AdminChanges.actor(principal), reason));
 		});
 	}
 
@@ -202,19 +197,6 @@ public final class TenantAdmin {
 			.stream()
 			.collect(Collectors.toMap(Map.Entry::getKey, (limit) -> UsageView.names(limit.getValue()),
 					(first, second) -> second, LinkedHashMap::new));
-	}
-
-	private static Throwable problem(Throwable failure) {
-		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-				: failure;
-		if (cause instanceof ConflictException || cause instanceof NotFoundException) {
-			return AdminProblem.conflict();
-		}
-		if (cause instanceof InvalidChangeException invalid) {
-			return AdminProblem.invalid(invalid.field(), invalid.problem(), invalid.fix());
-		}
-		return (cause instanceof StoreUnavailableException)
-				? AdminProblem.unavailable(String.valueOf(cause.getMessage())) : cause;
 	}
 
 }
