@@ -1,4 +1,4 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.memory;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,7 +12,12 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.PartLevels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
