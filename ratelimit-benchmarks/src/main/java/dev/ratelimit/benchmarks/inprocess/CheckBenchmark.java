@@ -18,10 +18,15 @@ import org.openjdk.jmh.annotations.Warmup;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.lease.LeaseOptions;
+import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
@@ -48,11 +53,9 @@ public class CheckBenchmark {
 	private final RateLimiter one = limiter(
 			Policy.builder("local").limit("per-user", List.of(Dimension.USER), "60000000/m").build());
 
-	private final RateLimiter three = limiter(Policy.builder("local")
-		.limit("per-user", List.of(Dimension.USER), "60000000/m", "90000000/d")
-		.limit("per-tenant", List.of(Dimension.TENANT), "60000000/m", "90000000/d")
-		.limit("per-ip", List.of(Dimension.IP), "60000000/m", "90000000/d")
-		.build());
+	private final RateLimiter three = limiter(three(Enforcement.STRICT));
+
+	private final RateLimiter leased = limiter(three(Enforcement.LEASED));
 
 	private final Request[] requests = IntStream.range(0, CALLERS)
 		.mapToObj((i) -> Request.of("local")
@@ -61,10 +64,25 @@ public class CheckBenchmark {
 			.with(Dimension.IP, "10.0.0." + i))
 		.toArray(Request[]::new);
 
+	private static Policy three(Enforcement enforcement) {
+		return Policy.builder("local")
+			.limit("per-user", List.of(Dimension.USER), "60000000/m", "90000000/d")
+			.limit("per-tenant", List.of(Dimension.TENANT), "60000000/m", "90000000/d")
+			.limit("per-ip", List.of(Dimension.IP), "60000000/m", "90000000/d")
+			.enforcement(enforcement)
+			.build();
+	}
+
 	private static RateLimiter limiter(Policy policy) {
 		PolicySet policies = PolicySet.of(policy);
-		MemoryCounters counters = new MemoryCounters(100_000, MemoryCounters::systemMicros);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, Fallback.to(counters),
+		MemoryCounters memory = new MemoryCounters(100_000, MemoryCounters::systemMicros);
+		Counters counters = memory;
+		if (policy.settings().enforcement() == Enforcement.LEASED) {
+			HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
+			counters = new LeasedCounters(memory, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
+			}, System::nanoTime);
+		}
+		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, Fallback.to(memory),
 				LimiterOptions.DEFAULTS, List.of());
 	}
 
@@ -78,6 +96,12 @@ public class CheckBenchmark {
 	@Benchmark
 	public CompletionStage<Decision> threeLimits() {
 		return this.three.check(request());
+	}
+
+	/** {@code … jmh CheckBenchmark.threeLeased} */
+	@Benchmark
+	public CompletionStage<Decision> threeLeased() {
+		return this.leased.check(request());
 	}
 
 	private Request request() {
