@@ -104,6 +104,10 @@ final class AdminProblem extends RuntimeException {
 		return new AdminProblem(HttpStatus.FORBIDDEN, "Changes need the authority " + AdminCheck.AUTHORITY, null, null);
 	}
 
+	static AdminProblem unauthenticated() {
+		return new AdminProblem(HttpStatus.UNAUTHORIZED, "A token that was verified is needed", null, null);
+	}
+
 	static AdminProblem unavailable(String detail) {
 		return new AdminProblem(HttpStatus.SERVICE_UNAVAILABLE, detail, null, null);
 	}

@@ -28,11 +28,18 @@ public final class AuditTrail {
 
 	static final int REMEMBERED = 1_000;
 
+	/** Of attempts that were not done, in a minute. */
+	static final int MOST_FAILURES = 100;
+
 	private static final Logger logger = LoggerFactory.getLogger(AuditTrail.class);
 
 	private final Supplier<@Nullable PolicyStore> store;
 
 	private final Deque<AuditRecord> last = new ArrayDeque<>();
+
+	private long minute;
+
+	private int failures;
 
 	private final AtomicBoolean failing = new AtomicBoolean();
 
@@ -47,6 +54,10 @@ public final class AuditTrail {
 	}
 
 	void append(AuditRecord entry) {
+		if (!entry.outcome().equals(Audit.Outcome.DONE.text()) && !hasRoomForAFailure(entry.time())) {
+			this.lost.incrementAndGet();
+			return;
+		}
 		synchronized (this.last) {
 			if (this.last.size() == REMEMBERED) {
 				this.last.removeLast();
@@ -75,6 +86,16 @@ public final class AuditTrail {
 			.exceptionally((failure) -> answer("instance",
 					"The store does not answer: these are the last of this instance since it was started",
 					remembered(before, limit), limit));
+	}
+
+	/** Who may not change anything must not fill what nothing is ever taken from. */
+	private boolean hasRoomForAFailure(Instant time) {
+		synchronized (this.last) {
+			long minute = time.getEpochSecond() / 60;
+			this.failures = (minute == this.minute) ? this.failures + 1 : 1;
+			this.minute = minute;
+			return this.failures <= MOST_FAILURES;
+		}
 	}
 
 	private void appended(@Nullable Throwable failure) {

@@ -10,12 +10,22 @@ import org.springframework.security.core.Authentication;
  */
 public final class AuthorityCheck implements AdminCheck {
 
+	private final String authority;
+
+	public AuthorityCheck() {
+		this(AUTHORITY);
+	}
+
+	public AuthorityCheck(String authority) {
+		this.authority = authority;
+	}
+
 	@Override
 	public boolean mayWrite(@Nullable Principal principal) {
 		return principal instanceof Authentication authentication && authentication.isAuthenticated()
 				&& authentication.getAuthorities()
 					.stream()
-					.anyMatch((authority) -> AUTHORITY.equals(authority.getAuthority()));
+					.anyMatch((authority) -> this.authority.equals(authority.getAuthority()));
 	}
 
 }

@@ -16,7 +16,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAd
  * Bounds the bodies that the admin API reads on the servlet stack. An advice and no
  * filter, because those of the application are not there on a management port of its own.
  */
-@ControllerAdvice(assignableTypes = { RateLimitEndpoint.class })
+@ControllerAdvice(assignableTypes = { RateLimitEndpoint.class, TenantController.class })
 public final class BodyLimitAdvice extends RequestBodyAdviceAdapter {
 
 	@Override

@@ -13,7 +13,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.env.Environment;
 
 import dev.ratelimit.actuate.AdminCheck;
 import dev.ratelimit.actuate.AdminPaths;
@@ -21,8 +20,6 @@ import dev.ratelimit.actuate.Audit;
 import dev.ratelimit.actuate.AuditAdmin;
 import dev.ratelimit.actuate.AuditTrail;
 import dev.ratelimit.actuate.AuthorityCheck;
-import dev.ratelimit.actuate.BodyLimitAdvice;
-import dev.ratelimit.actuate.BodyLimitWebFilter;
 import dev.ratelimit.actuate.DeniedAttempts;
 import dev.ratelimit.actuate.HotKeyAdmin;
 import dev.ratelimit.actuate.Overview;
@@ -48,7 +45,7 @@ import dev.ratelimit.limiter.RedSwitch;
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnAvailableEndpoint(RateLimitEndpoint.class)
 @ConditionalOnBean(Policies.class)
-@Import(AuditConfiguration.class)
+@Import({ AuditConfiguration.class, AdminWebConfiguration.class })
 public class RateLimitEndpointAutoConfiguration {
 
 	private static final String SECURITY = "org.springframework.security.core.Authentication";
@@ -106,33 +103,8 @@ public class RateLimitEndpointAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	AdminPaths rateLimitAdminPaths(Environment environment) {
-		String base = environment.getProperty("management.server.base-path", "")
-				+ environment.getProperty("management.endpoints.web.base-path", "/actuator");
-		String path = environment.getProperty("management.endpoints.web.path-mapping.ratelimit", "ratelimit");
-		return new AdminPaths((base.endsWith("/") ? base : base + '/') + path);
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
 	DeniedAttempts rateLimitDeniedAttempts(AdminPaths paths, Audit audit) {
 		return new DeniedAttempts(paths, audit);
-	}
-
-	/**
-	 * What only the servlet stack needs.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-	@ConditionalOnClass(name = "org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAdapter")
-	static class OnServlet {
-
-		@Bean
-		@ConditionalOnMissingBean
-		BodyLimitAdvice rateLimitBodyLimit() {
-			return new BodyLimitAdvice();
-		}
-
 	}
 
 	/**
@@ -147,21 +119,6 @@ public class RateLimitEndpointAutoConfiguration {
 		@ConditionalOnMissingBean
 		ServletDeniedListener rateLimitDeniedListener(DeniedAttempts attempts) {
 			return new ServletDeniedListener(attempts);
-		}
-
-	}
-
-	/**
-	 * What only the reactive stack needs.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
-	static class OnReactive {
-
-		@Bean
-		@ConditionalOnMissingBean
-		BodyLimitWebFilter rateLimitBodyLimit(AdminPaths paths) {
-			return new BodyLimitWebFilter(paths::contain);
 		}
 
 	}

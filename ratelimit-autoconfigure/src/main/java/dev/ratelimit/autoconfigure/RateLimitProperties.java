@@ -31,6 +31,7 @@ import dev.ratelimit.web.HeaderOptions;
  * @param lease Permits taken ahead from Redis.
  * @param hot Counters with a lot of traffic.
  * @param policiesStore Where policies that are edited at run time are kept.
+ * @param selfService What administrators of tenants may do themselves.
  * @param onUnknownPolicy What happens to a request whose policy is gone.
  * @param redSwitch Forces a mode on all policies while set.
  * @param policies Policies by id; an id with a dot needs brackets in YAML.
@@ -41,8 +42,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		@DefaultValue Headers headers, @DefaultValue Identity identity, @DefaultValue List<Map<String, String>> allow,
 		@DefaultValue List<Map<String, String>> deny, @DefaultValue Fleet fleet, @DefaultValue Memory memory,
 		@DefaultValue Lease lease, @DefaultValue Hot hot, @DefaultValue PoliciesStore policiesStore,
-		@DefaultValue("allow") OnUnknownPolicy onUnknownPolicy, @Name("switch") @DefaultValue RedSwitch redSwitch,
-		@DefaultValue Map<String, PolicyProperties> policies) {
+		@DefaultValue SelfService selfService, @DefaultValue("allow") OnUnknownPolicy onUnknownPolicy,
+		@Name("switch") @DefaultValue RedSwitch redSwitch, @DefaultValue Map<String, PolicyProperties> policies) {
 
 	/**
 	 * Where counters are kept.
@@ -221,6 +222,18 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 
 		}
 
+	}
+
+	/**
+	 * What administrators of tenants may do themselves.
+	 *
+	 * @param enabled Whether tenants can look at their usage and tighten their limits,
+	 * under /ratelimit/tenants/me.
+	 * @param authority Authority that makes somebody the administrator of the tenant in
+	 * the token.
+	 */
+	public record SelfService(@DefaultValue("false") boolean enabled,
+			@DefaultValue("ROLE_RATELIMIT_TENANT_ADMIN") String authority) {
 	}
 
 	/**

@@ -95,7 +95,7 @@ final class ChangeCheck {
 
 	private String body(RecordKey key, Map<String, Object> document) {
 		return switch (key.kind()) {
-			case OVERRIDE -> override(key, document);
+			case OVERRIDE, TENANT -> override(key, document);
 			case TIER -> {
 				this.reader.dimension("dimension", RecordIds.parts(key, 2).get(0));
 				yield Documents.text(Map.of("tier", tier(document)));

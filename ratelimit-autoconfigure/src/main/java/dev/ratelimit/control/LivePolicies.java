@@ -166,6 +166,7 @@ public final class LivePolicies {
 	private void applyRecord(RecordVersion version, Records records) {
 		switch (version.key().kind()) {
 			case OVERRIDE -> applyOverride(version, records);
+			case TENANT -> applyTightening(version, records);
 			case TIER -> applyTier(version, records);
 			case ALLOW, DENY -> applyEntry(version, records);
 			case POLICY -> throw new IllegalArgumentException("a policy is no record about a caller");
@@ -181,6 +182,16 @@ public final class LivePolicies {
 		else {
 			records.putOverride(parts.get(0), dimension, parts.get(2),
 					this.reader.override(Documents.parse(version.body())), version.revision());
+		}
+	}
+
+	private void applyTightening(RecordVersion version, Records records) {
+		List<String> parts = RecordIds.parts(version.key(), 3);
+		if (version.deleted()) {
+			records.removeTightening(parts.get(0), parts.get(2));
+		}
+		else {
+			records.putTightening(parts.get(0), parts.get(2), this.reader.override(Documents.parse(version.body())));
 		}
 	}
 

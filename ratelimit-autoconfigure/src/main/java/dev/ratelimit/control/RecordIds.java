@@ -27,6 +27,13 @@ public final class RecordIds {
 		return new RecordKey(Kind.OVERRIDE, policy + '/' + dimension.name() + '/' + value);
 	}
 
+	/**
+	 * What a tenant has given itself under a policy.
+	 */
+	public static RecordKey tightening(String policy, String tenant) {
+		return new RecordKey(Kind.TENANT, policy + '/' + Dimension.TENANT.name() + '/' + tenant);
+	}
+
 	public static RecordKey tier(Dimension dimension, String value) {
 		return new RecordKey(Kind.TIER, dimension.name() + '/' + value);
 	}

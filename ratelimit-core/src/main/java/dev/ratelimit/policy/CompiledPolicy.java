@@ -80,6 +80,16 @@ final class CompiledPolicy {
 	}
 
 	Match match(Request request, Records records) {
+		Match granted = granted(request, records);
+		Tightening tightening = records.tightening(this.policy.id(), request);
+		return (tightening != null) ? tightening.apply(granted) : granted;
+	}
+
+	/**
+	 * The policy as operators want it for the caller, without what its tenant has given
+	 * itself.
+	 */
+	Match granted(Request request, Records records) {
 		String tier = records.tier(request);
 		Match match = (tier != null) ? this.byTier.getOrDefault(tier, this.byDefault) : this.byDefault;
 		ByDimension<OverrideRecord> written = records.overrides(this.policy.id());

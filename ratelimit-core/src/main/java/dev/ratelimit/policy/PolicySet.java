@@ -103,6 +103,14 @@ public final class PolicySet {
 	}
 
 	/**
+	 * The same as operators want it, without what the caller's tenant has given itself.
+	 */
+	public @Nullable Match granted(Request request) {
+		PolicyVersions policy = this.policies.get(request.policy());
+		return (policy != null) ? policy.granted(request, this.records) : null;
+	}
+
+	/**
 	 * Another version of the policy that a request names, which is tried out beside the
 	 * one that decides; {@code null} as a rule.
 	 */

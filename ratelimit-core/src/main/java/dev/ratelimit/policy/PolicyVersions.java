@@ -154,6 +154,15 @@ final class PolicyVersions {
 	}
 
 	/**
+	 * The same without what the tenant has given itself.
+	 */
+	Match granted(Request request, Records records) {
+		CompiledPolicy outside = this.outside;
+		CompiledPolicy version = (outside == null || isInside(request)) ? this.inside : outside;
+		return version.granted(request, records);
+	}
+
+	/**
 	 * The version that counts beside the one that decides, {@code null} as a rule.
 	 */
 	@Nullable Match beside(Request request, Records records) {

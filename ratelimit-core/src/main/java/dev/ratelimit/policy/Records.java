@@ -28,6 +28,9 @@ public final class Records {
 
 	private final Map<String, ByDimension<OverrideRecord>> overrides = new ConcurrentHashMap<>();
 
+	/** By policy and tenant. */
+	private final Map<String, Map<String, Tightening>> tightenings = new ConcurrentHashMap<>();
+
 	private final ByDimension<Assignment> tiers = new ByDimension<>();
 
 	private final ListEntries allow = new ListEntries();
@@ -57,6 +60,24 @@ public final class Records {
 		this.overrides.computeIfPresent(policy, (id, records) -> {
 			records.remove(dimension, value);
 			return records.isEmpty() ? null : records;
+		});
+	}
+
+	/**
+	 * Holds a tenant to less than it is granted, as it wants itself. What operators say,
+	 * now or later, is still the most that it gets.
+	 * @param limits the quotas, by the name of the limit, of those that count by tenant
+	 * alone
+	 */
+	public synchronized void putTightening(String policy, String tenant, Map<String, List<Quota>> limits) {
+		named(Set.of(Dimension.TENANT));
+		this.tightenings.computeIfAbsent(policy, (id) -> new ConcurrentHashMap<>()).put(tenant, new Tightening(limits));
+	}
+
+	public synchronized void removeTightening(String policy, String tenant) {
+		this.tightenings.computeIfPresent(policy, (id, tenants) -> {
+			tenants.remove(tenant);
+			return tenants.isEmpty() ? null : tenants;
 		});
 	}
 
@@ -106,8 +127,9 @@ public final class Records {
 	 * How many there are. Counts them, so it is not for the path of a request.
 	 */
 	public int size() {
-		return this.overrides.values().stream().mapToInt(ByDimension::size).sum() + this.tiers.size()
-				+ this.allow.size() + this.deny.size();
+		return this.overrides.values().stream().mapToInt(ByDimension::size).sum()
+				+ this.tightenings.values().stream().mapToInt(Map::size).sum() + this.tiers.size() + this.allow.size()
+				+ this.deny.size();
 	}
 
 	/**
@@ -115,6 +137,18 @@ public final class Records {
 	 */
 	@Nullable ByDimension<OverrideRecord> overrides(String policy) {
 		return this.overrides.get(policy);
+	}
+
+	/**
+	 * What the tenant of a request has given itself, {@code null} if nothing.
+	 */
+	@Nullable Tightening tightening(String policy, Request request) {
+		if (this.tightenings.isEmpty()) {
+			return null;
+		}
+		Map<String, Tightening> tenants = this.tightenings.get(policy);
+		String tenant = (tenants != null) ? request.verified(Dimension.TENANT) : null;
+		return (tenants != null && tenant != null) ? tenants.get(tenant) : null;
 	}
 
 	/**

@@ -7,8 +7,8 @@ import java.util.Locale;
  *
  * @param kind what it is about
  * @param id names it among its kind: {@code orders} for a policy,
- * {@code orders/tenant/acme} for an override, {@code tenant/acme} for a tier assignment,
- * {@code tenant=acme} for an entry of a list
+ * {@code orders/tenant/acme} for an override or what a tenant has given itself,
+ * {@code tenant/acme} for a tier assignment, {@code tenant=acme} for an entry of a list
  */
 public record RecordKey(Kind kind, String id) {
 
@@ -32,6 +32,9 @@ public record RecordKey(Kind kind, String id) {
 
 		/** Other quotas for one caller. */
 		OVERRIDE,
+
+		/** Tighter quotas that a tenant has given itself. */
+		TENANT,
 
 		/** The plan of one caller. */
 		TIER,

@@ -11,9 +11,14 @@ import org.springframework.http.HttpMethod;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.oauth2.jwt.ReactiveJwtDecoder;
+import org.springframework.security.oauth2.server.resource.web.access.server.BearerTokenServerAccessDeniedHandler;
 import org.springframework.security.oauth2.server.resource.web.server.BearerTokenServerAuthenticationEntryPoint;
 import org.springframework.security.web.server.SecurityWebFilterChain;
+import org.springframework.security.web.server.authorization.ServerAccessDeniedHandler;
 import org.springframework.security.web.server.context.NoOpServerSecurityContextRepository;
+
+import dev.ratelimit.actuate.AuditedAccessDeniedHandler;
+import dev.ratelimit.actuate.DeniedAttempts;
 
 /**
  * Who may call what. The gateway lets everybody through, with or without a token, since
@@ -29,7 +34,10 @@ class GatewaySecurity {
 
 	private final boolean tokens;
 
-	GatewaySecurity(ObjectProvider<ReactiveJwtDecoder> decoder) {
+	private final ObjectProvider<DeniedAttempts> denied;
+
+	GatewaySecurity(ObjectProvider<ReactiveJwtDecoder> decoder, ObjectProvider<DeniedAttempts> denied) {
+		this.denied = denied;
 		this.tokens = decoder.getIfAvailable() != null;
 		if (!this.tokens) {
 			logger
@@ -49,7 +57,15 @@ class GatewaySecurity {
 				.authenticated()
 				.anyExchange()
 				.hasRole(ADMIN))
+			.exceptionHandling((handling) -> handling.accessDeniedHandler(accessDenied()))
 			.build();
+	}
+
+	/** Who is turned away here is in the audit trail too, where there is one. */
+	private ServerAccessDeniedHandler accessDenied() {
+		ServerAccessDeniedHandler handler = new BearerTokenServerAccessDeniedHandler();
+		DeniedAttempts attempts = this.denied.getIfAvailable();
+		return (attempts != null) ? new AuditedAccessDeniedHandler(attempts, handler) : handler;
 	}
 
 	/** Headers are left alone: whether an answer may be cached is its upstream's word. */

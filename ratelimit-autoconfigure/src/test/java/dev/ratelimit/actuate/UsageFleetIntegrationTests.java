@@ -1,0 +1,298 @@
+package dev.ratelimit.actuate;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.reactive.ReactiveManagementContextAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
+import org.springframework.boot.autoconfigure.http.codec.CodecsAutoConfiguration;
+import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
+import org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration;
+import org.springframework.boot.autoconfigure.web.reactive.HttpHandlerAutoConfiguration;
+import org.springframework.boot.autoconfigure.web.reactive.WebFluxAutoConfiguration;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.MediaType;
+import org.springframework.security.config.web.server.ServerHttpSecurity;
+import org.springframework.security.core.authority.AuthorityUtils;
+import org.springframework.security.oauth2.jwt.BadJwtException;
+import org.springframework.security.oauth2.jwt.Jwt;
+import org.springframework.security.oauth2.jwt.ReactiveJwtDecoder;
+import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationToken;
+import org.springframework.security.web.server.SecurityWebFilterChain;
+import org.springframework.test.web.reactive.server.WebTestClient;
+import reactor.core.publisher.Mono;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Request;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitSelfServiceAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Usage, resets, the trail and what tenants do themselves, on applications that share a
+ * Redis.
+ */
+@ExtendWith(RedisServers.class)
+class UsageFleetIntegrationTests {
+
+	private static final String USAGE = "/actuator/ratelimit/usage?policy=orders&tenant=acme";
+
+	private static final String AUDIT = "/actuator/ratelimit/audit";
+
+	private static final String LIMITS = "/ratelimit/tenants/me/limits";
+
+	private static final Request ACME = Request.of("orders").with(Dimension.TENANT, "acme");
+
+	private final ReactiveWebApplicationContextRunner context = new ReactiveWebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(HttpHandlerAutoConfiguration.class, JacksonAutoConfiguration.class,
+				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
+				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
+				ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
+				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
+				RateLimitControlAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
+				RateLimitSelfServiceAutoConfiguration.class, ReactiveSecurityAutoConfiguration.class))
+		.withUserConfiguration(Security.class)
+		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
+				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.self-service.enabled=true",
+				"ratelimit.redis.timeout=500ms", "ratelimit.policies.orders.limits.per-tenant.by=tenant",
+				"ratelimit.policies.orders.limits.per-tenant.quota=10000/m",
+				"ratelimit.policies.orders.tiers.small.limits.per-tenant=100/m");
+
+	@ParameterizedTest
+	@EnumSource
+	void resetDropsALeaseOfAnotherInstanceWithinASecond(Algorithm algorithm, RedisServer redis) {
+		// A lease that would not be dropped is there for much longer than the test waits.
+		ReactiveWebApplicationContextRunner leased = on(redis).withPropertyValues(
+				"ratelimit.policies.orders.enforcement=leased", "ratelimit.lease.expires=50s",
+				"ratelimit.policies.orders.algorithm=" + algorithm.text());
+		leased.run((one) -> leased.run((other) -> {
+			await().atMost(Duration.ofSeconds(10)).until(() -> {
+				// Fast enough that taking permits ahead pays.
+				for (int i = 0; i < 50; i++) {
+					one.getBean(RateLimiter.class).check(ACME).toCompletableFuture().join();
+				}
+				return held(one) > 0;
+			});
+			assertThat(held(other)).isZero();
+			client(other).delete()
+				.uri(USAGE)
+				.headers((headers) -> headers.setBearerAuth("ann/ops/RATELIMIT_ADMIN"))
+				.exchange()
+				.expectStatus()
+				.isOk();
+			await().atMost(Duration.ofSeconds(1)).until(() -> held(one) == 0);
+			assertThat(used(other)).isZero();
+		}));
+	}
+
+	@Test
+	void trailIsTheFleets(RedisServer redis) {
+		on(redis).run((one) -> on(redis).run((other) -> {
+			for (String role : List.of("OTHER", "RATELIMIT_ADMIN")) {
+				client(one).delete()
+					.uri(USAGE + "&reason=INC-7")
+					.headers((headers) -> headers.setBearerAuth("ann/ops/" + role))
+					.exchange();
+			}
+			await().untilAsserted(() -> client(other).get()
+				.uri(AUDIT)
+				.headers((headers) -> headers.setBearerAuth("bob/ops/OTHER"))
+				.exchange()
+				.expectBody()
+				.json("{\"source\": \"store\", \"entries\": [{\"action\": \"usage-reset\", \"outcome\": \"done\", "
+						+ "\"actor\": \"ann\", \"target\": \"orders by tenant\", \"reason\": \"INC-7\"}, "
+						+ "{\"outcome\": \"refused\"}]}"));
+		}));
+	}
+
+	@Test
+	void changeIsDoneWhileTheTrailCannotBeWritten(RedisServer redis) {
+		on(redis).run((context) -> {
+			redis.cli("SET", "rl:{policies}:audit", "foreign");
+			client(context).delete()
+				.uri(USAGE)
+				.headers((headers) -> headers.setBearerAuth("ann/ops/RATELIMIT_ADMIN"))
+				.exchange()
+				.expectStatus()
+				.isOk();
+			await().untilAsserted(() -> client(context).get()
+				.uri(AUDIT)
+				.exchange()
+				.expectBody()
+				.json("{\"source\": \"instance\", \"lost\": 1, \"entries\": [{\"action\": \"usage-reset\"}]}"));
+		});
+	}
+
+	@Test
+	void tenantsAdministratorTightensLooksAndLetsGo(RedisServer redis) {
+		on(redis).run((one) -> on(redis).run((other) -> {
+			patch(one, "ann/acme/RATELIMIT_TENANT_ADMIN",
+					"{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"500/m\"}, \"reason\": \"cost\"}")
+				.expectStatus()
+				.isOk()
+				.expectBody()
+				.json("{\"policy\": \"orders\", \"granted\": {\"per-tenant\": [\"10000/m\"]}, "
+						+ "\"own\": {\"per-tenant\": [\"500/m\"]}}");
+			await().atMost(Duration.ofSeconds(1)).until(() -> limit(other) == 500);
+			client(other).get()
+				.uri("/ratelimit/tenants/me/usage")
+				.headers((headers) -> headers.setBearerAuth("ann/acme/RATELIMIT_TENANT_ADMIN"))
+				.exchange()
+				.expectStatus()
+				.isOk()
+				.expectBody()
+				.json("{\"tenant\": \"acme\", \"policies\": [{\"policy\": \"orders\", \"limits\": [{\"limit\": "
+						+ "\"per-tenant\", \"granted\": [\"10000/m\"], \"quotas\": [{\"limit\": 500, \"used\": 0}]}]}]}");
+			patch(other, "ann/acme/RATELIMIT_TENANT_ADMIN",
+					"{\"policy\": \"orders\", \"limits\": {\"per-tenant\": null}}")
+				.expectStatus()
+				.isOk();
+			await().atMost(Duration.ofSeconds(1)).until(() -> limit(one) == 10_000);
+		}));
+	}
+
+	@Test
+	void tenantGetsNoMoreThanItsTierAndNothingThatIsNotItsOwn(RedisServer redis) {
+		on(redis).run((context) -> {
+			String admin = "ann/acme/RATELIMIT_TENANT_ADMIN";
+			patch(context, admin, "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"10001/m\"}}").expectStatus()
+				.isForbidden()
+				.expectBody()
+				.jsonPath("$.detail")
+				.isEqualTo("Limit 'per-tenant' can be at most 10000/m for this tenant, not 10001/m; "
+						+ "more than that is for operators to give");
+			patch(context, admin, "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"1/m burst 10001\"}}")
+				.expectStatus()
+				.isForbidden();
+			patch(context, admin + "/small", "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"101/m\"}}")
+				.expectStatus()
+				.isForbidden();
+			for (String body : List.of("{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"1/h\"}}",
+					"{\"policy\": \"orders\", \"limits\": {\"nosuch\": \"1/m\"}}",
+					"{\"policy\": \"nosuch\", \"limits\": {\"per-tenant\": \"1/m\"}}",
+					"{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"much\"}}",
+					"{\"policy\": \"orders\", \"limit\": {}}", "{\"policy\": \"orders\"}", "{", "[]")) {
+				patch(context, admin, body).expectStatus()
+					.isBadRequest()
+					.expectHeader()
+					.contentType(MediaType.APPLICATION_PROBLEM_JSON);
+			}
+			String fine = "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"1/m\"}}";
+			patch(context, "bob/acme/OTHER", fine).expectStatus().isForbidden();
+			patch(context, "bob//RATELIMIT_TENANT_ADMIN", fine).expectStatus().isForbidden();
+			client(context).patch()
+				.uri(LIMITS)
+				.contentType(MediaType.APPLICATION_JSON)
+				.bodyValue(fine)
+				.exchange()
+				.expectStatus()
+				.isUnauthorized();
+			assertThat(limit(context)).isEqualTo(10_000);
+		});
+	}
+
+	@Test
+	void withoutTheSettingThereIsNothingForTenants(RedisServer redis) {
+		on(redis).withPropertyValues("ratelimit.self-service.enabled=false")
+			.run((context) -> patch(context, "ann/acme/RATELIMIT_TENANT_ADMIN", "{}").expectStatus().isNotFound());
+	}
+
+	private ReactiveWebApplicationContextRunner on(RedisServer redis) {
+		return this.context.withPropertyValues("spring.data.redis.host=" + redis.host(),
+				"spring.data.redis.port=" + redis.port());
+	}
+
+	private static WebTestClient client(ApplicationContext context) {
+		return WebTestClient.bindToApplicationContext(context).build();
+	}
+
+	private static WebTestClient.ResponseSpec patch(ApplicationContext context, String token, String body) {
+		return client(context).patch()
+			.uri(LIMITS)
+			.headers((headers) -> headers.setBearerAuth(token))
+			.contentType(MediaType.APPLICATION_JSON)
+			.bodyValue(body)
+			.exchange();
+	}
+
+	private static long held(ApplicationContext context) {
+		return number(context, "$.limits[0].heldByThisInstance");
+	}
+
+	private static long used(ApplicationContext context) {
+		return number(context, "$.limits[0].quotas[0].used");
+	}
+
+	private static long number(ApplicationContext context, String path) {
+		long[] number = new long[1];
+		client(context).get()
+			.uri(USAGE)
+			.exchange()
+			.expectStatus()
+			.isOk()
+			.expectBody()
+			.jsonPath(path)
+			.value((Integer value) -> number[0] = value);
+		return number[0];
+	}
+
+	/** What the limit is for the tenant on this instance. */
+	private static long limit(ApplicationContext context) {
+		return context.getBean(Policies.class).get().match(ACME).specs().get(0).limit().quotas().get(0).permits();
+	}
+
+	/** A token here is readable: user, tenant, role and perhaps a tier. */
+	@Configuration(proxyBeanMethods = false)
+	static class Security {
+
+		@Bean
+		SecurityWebFilterChain chain(ServerHttpSecurity http) {
+			return http.csrf(ServerHttpSecurity.CsrfSpec::disable)
+				.authorizeExchange((exchanges) -> exchanges.anyExchange().permitAll())
+				.oauth2ResourceServer((server) -> server
+					.jwt((jwt) -> jwt.jwtAuthenticationConverter((token) -> Mono.just(new JwtAuthenticationToken(token,
+							AuthorityUtils.createAuthorityList("ROLE_" + token.getClaimAsString("role")))))))
+				.build();
+		}
+
+		@Bean
+		ReactiveJwtDecoder decoder() {
+			return (token) -> {
+				String[] parts = token.split("/");
+				return (parts.length < 3) ? Mono.error(new BadJwtException("bad"))
+						: Mono.just(new Jwt(token, null, null, Map.of("alg", "none"),
+								(parts.length > 3)
+										? Map.of("sub", parts[0], "tenant_id", parts[1], "role", parts[2], "tier",
+												parts[3])
+										: Map.of("sub", parts[0], "tenant_id", parts[1], "role", parts[2])));
+			};
+		}
+
+	}
+
+}
