@@ -90,16 +90,23 @@ record RolloutStep(Kind kind, int percent, String reason) {
 		return changed;
 	}
 
+	private static boolean isWorse(RolloutCounts counts, Rollout rollout, Instant start, Instant now) {
+		return RolloutJudge.judge(counts.previous(), counts.next(),
+				sigmas(rollout, start, now)) == RolloutJudge.Verdict.ROLL_BACK;
+	}
+
 	/**
 	 * The judge is asked every second, and of a hundred looks at mere chance some go
 	 * beyond two standard deviations. So it takes more of them at first, and two when the
 	 * hold is over (O'Brien and Fleming's bound for a test that is looked at on the way).
+	 * A last stage that is not for everybody has no end: after its hold it takes many.
 	 */
-	private static boolean isWorse(RolloutCounts counts, Rollout rollout, Instant start, Instant now) {
+	private static double sigmas(Rollout rollout, Instant start, Instant now) {
 		double passed = Math.max(1, Duration.between(start, now).toMillis());
-		double sigmas = RolloutJudge.SIGMAS * Math.sqrt(Math.max(1, rollout.hold().toMillis() / passed));
-		return RolloutJudge.judge(counts.previous(), counts.next(),
-				Math.min(sigmas, SIGMAS_AT_ONCE)) == RolloutJudge.Verdict.ROLL_BACK;
+		double part = passed / rollout.hold().toMillis();
+		boolean last = rollout.stages().stream().allMatch((stage) -> stage <= rollout.percent());
+		return (part > 1 && last) ? SIGMAS_AT_ONCE
+				: Math.min(RolloutJudge.SIGMAS / Math.sqrt(Math.min(1, part)), SIGMAS_AT_ONCE);
 	}
 
 	private static String text(Tally tally) {

@@ -66,6 +66,14 @@ class RolloutStepTests {
 	}
 
 	@Test
+	void lastStageIsNotTakenBackByChanceLongAfterItsHold() {
+		Rollout rollout = new Rollout(10, null, List.of(1, 10), HOLD);
+		Instant later = START.plus(HOLD.multipliedBy(100));
+		assertThat(RolloutStep.of(rollout, START, counts(10, 29), later).kind()).isEqualTo(Kind.STAY);
+		assertThat(RolloutStep.of(rollout, START, counts(10, 500), later).kind()).isEqualTo(Kind.ROLL_BACK);
+	}
+
+	@Test
 	void versionThatRefusesLessGoesOn() {
 		assertThat(step(1, counts(500, 10), HOLD).kind()).isEqualTo(Kind.ADVANCE);
 	}
