@@ -177,6 +177,15 @@ class RolloutLeaderTests {
 		assertThat(one.leader.state("orders").nextAt()).isNull();
 	}
 
+	@Test
+	void stagesInTheConfigurationAreWarnedAbout() {
+		PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of()));
+		assertThat(PolicyWarnings.warnings(reader.policy("orders", 0, document(Map.of("stages", List.of(1, 100))))))
+			.singleElement()
+			.asString()
+			.contains("stays at its 100 %");
+	}
+
 	private Instance instance(String name) {
 		Instance instance = new Instance(name);
 		this.instances.add(instance);
