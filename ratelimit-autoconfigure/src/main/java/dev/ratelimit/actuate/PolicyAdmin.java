@@ -21,6 +21,7 @@ import dev.ratelimit.control.Author;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.control.Rejected;
+import dev.ratelimit.control.RolloutState;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
@@ -42,6 +43,8 @@ public final class PolicyAdmin {
 
 	private final Supplier<PolicySet> policies;
 
+	private final Function<String, @Nullable RolloutState> rollouts;
+
 	private final Function<Policy, Map<String, Object>> documents;
 
 	private final AdminChanges changes;
@@ -49,12 +52,15 @@ public final class PolicyAdmin {
 	/**
 	 * Creates it.
 	 * @param control {@code null} if there is no store
+	 * @param rollouts how far a policy is that is not for everybody
 	 * @param documents writes a policy in the shape of the configuration
 	 */
 	public PolicyAdmin(@Nullable ControlPlane control, Supplier<PolicySet> policies,
-			Function<Policy, Map<String, Object>> documents, AdminCheck check, Audit audit) {
+			Function<String, @Nullable RolloutState> rollouts, Function<Policy, Map<String, Object>> documents,
+			AdminCheck check, Audit audit) {
 		this.control = control;
 		this.policies = policies;
+		this.rollouts = rollouts;
 		this.documents = documents;
 		this.changes = new AdminChanges(check, audit);
 	}
@@ -103,6 +109,10 @@ public final class PolicyAdmin {
 				: new LinkedHashMap<>(Map.of("id", id, "rejected", describe(Objects.requireNonNull(rejected))));
 		if (policy != null) {
 			shown.put("policy", this.documents.apply(policy));
+			RolloutState rollout = this.rollouts.apply(id);
+			if (rollout != null) {
+				shown.put("rollout", RolloutView.of(rollout));
+			}
 		}
 		if (this.control == null) {
 			return CompletableFuture.completedStage(shown);

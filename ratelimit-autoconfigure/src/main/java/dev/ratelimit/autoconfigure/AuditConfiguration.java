@@ -10,6 +10,7 @@ import org.springframework.context.annotation.Configuration;
 
 import dev.ratelimit.actuate.Audit;
 import dev.ratelimit.actuate.AuditTrail;
+import dev.ratelimit.actuate.RolloutAudit;
 import dev.ratelimit.store.PolicyStore;
 
 /**
@@ -28,6 +29,12 @@ class AuditConfiguration {
 	@ConditionalOnMissingBean
 	Audit rateLimitAudit(ApplicationEventPublisher publisher, AuditTrail trail) {
 		return new Audit(publisher, Clock.systemUTC(), trail);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RolloutAudit rateLimitRolloutAudit(Audit audit) {
+		return new RolloutAudit(audit);
 	}
 
 }

@@ -10,6 +10,7 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Rollout;
 import dev.ratelimit.policy.PolicySet;
 
 /**
@@ -44,6 +45,11 @@ final class PolicyWarnings {
 			.forEach((limit) -> warnings.add("Limit '" + limit.name() + "' of policy '" + policy.id()
 					+ "' counts by nothing but api-key: a caller that sends another unverified key with each request is "
 					+ "never limited; add a limit by ip"));
+		Rollout rollout = policy.settings().rollout();
+		if (!rollout.stages().isEmpty()) {
+			warnings.add("Policy '" + policy.id() + "' has stages, but a policy in the configuration stays at its "
+					+ rollout.percent() + " %; write it through the actuator endpoint to have it rolled out in stages");
+		}
 		return warnings;
 	}
 
@@ -54,9 +60,6 @@ final class PolicyWarnings {
 		}
 		properties.policies().forEach((id, policy) -> {
 			String at = "ratelimit.policies." + id;
-			if (policy.rollout() != null && !policy.rollout().stages().isEmpty()) {
-				unused.add(at + ".rollout.stages");
-			}
 			addIfSet(unused, at + ".cost", policy.cost());
 			addIfSet(unused, at + ".idempotency", policy.idempotency());
 			addIfSet(unused, at + ".penalty", policy.penalty());

@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -13,7 +14,10 @@ import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.control.RecordReader;
+import dev.ratelimit.control.RolloutLeader;
+import dev.ratelimit.control.RolloutListener;
 import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.store.FleetSums;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.ReplicaListener;
 
@@ -60,6 +64,14 @@ public class RateLimitControlAutoConfiguration {
 			RecordReader reader, ObjectProvider<PolicyUses> uses) {
 		return new ControlPlane(store, follower.replica(), live, reader,
 				(policy) -> uses.orderedStream().flatMap((places) -> places.of(policy).stream()).toList());
+	}
+
+	@Bean(initMethod = "start", destroyMethod = "close")
+	@ConditionalOnMissingBean
+	RolloutLeader rateLimitRolloutLeader(PolicyStore store, ControlPlane control, LivePolicies live,
+			ObjectProvider<FleetSums> sums, Fleet fleet, ObjectProvider<RolloutListener> listeners) {
+		return new RolloutLeader(store, control, live, sums.getIfAvailable(), fleet.instance(), Clock.systemUTC(),
+				listeners.orderedStream().toList());
 	}
 
 }

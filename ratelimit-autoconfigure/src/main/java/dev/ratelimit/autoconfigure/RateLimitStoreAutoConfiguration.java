@@ -13,6 +13,7 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import dev.ratelimit.redis.RedisFleetSums;
 import dev.ratelimit.redis.RedisPolicyStore;
 import dev.ratelimit.redis.RedisSignals;
 import dev.ratelimit.store.PolicyStore;
@@ -63,6 +64,11 @@ public class RateLimitStoreAutoConfiguration {
 		@Bean
 		RedisPolicyStore rateLimitPolicyStore(RedisStoreConnection connection) {
 			return connection.store();
+		}
+
+		@Bean
+		RedisFleetSums rateLimitFleetSums(RedisStoreConnection connection) {
+			return connection.sums();
 		}
 
 	}

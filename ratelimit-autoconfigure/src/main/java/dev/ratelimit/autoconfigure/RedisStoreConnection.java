@@ -10,6 +10,7 @@ import io.lettuce.core.resource.ClientResources;
 
 import dev.ratelimit.redis.ClientSettings;
 import dev.ratelimit.redis.RedisConnector;
+import dev.ratelimit.redis.RedisFleetSums;
 import dev.ratelimit.redis.RedisPolicyStore;
 import dev.ratelimit.redis.RedisSignals;
 
@@ -24,10 +25,13 @@ final class RedisStoreConnection implements AutoCloseable {
 
 	private final RedisPolicyStore store;
 
+	private final RedisFleetSums sums;
+
 	private final Runnable close;
 
-	private RedisStoreConnection(RedisPolicyStore store, Runnable close) {
+	private RedisStoreConnection(RedisPolicyStore store, RedisFleetSums sums, Runnable close) {
 		this.store = store;
+		this.sums = sums;
 		this.close = close;
 	}
 
@@ -35,8 +39,9 @@ final class RedisStoreConnection implements AutoCloseable {
 	 * Over the connection of the counters.
 	 */
 	static RedisStoreConnection sharing(LimiterConnection connection, RedisSignals signals, String prefix) {
-		return new RedisStoreConnection(RedisPolicyStore.on(connection.connector(), signals, prefix), () -> {
-		});
+		return new RedisStoreConnection(RedisPolicyStore.on(connection.connector(), signals, prefix),
+				RedisFleetSums.on(connection.connector(), prefix), () -> {
+				});
 	}
 
 	/**
@@ -69,6 +74,10 @@ final class RedisStoreConnection implements AutoCloseable {
 		return this.store;
 	}
 
+	RedisFleetSums sums() {
+		return this.sums;
+	}
+
 	@Override
 	public void close() {
 		this.close.run();
@@ -79,7 +88,7 @@ final class RedisStoreConnection implements AutoCloseable {
 		RedisPolicyStore store = RedisPolicyStore.on(connector, signals, prefix);
 		connector.start(PATIENCE);
 		signals.start();
-		return new RedisStoreConnection(store, () -> {
+		return new RedisStoreConnection(store, RedisFleetSums.on(connector, prefix), () -> {
 			signals.close();
 			close.run();
 		});

@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Policy;
+import dev.ratelimit.Rollout;
 import dev.ratelimit.store.ConflictException;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
@@ -68,6 +69,18 @@ public final class ControlPlane {
 	public CompletionStage<RecordVersion> writePolicy(String id, Map<String, Object> document, @Nullable Long expect,
 			Author author) {
 		return checked(() -> {
+			this.check.policyKey(id);
+			Rollout rollout = this.check.policy(id, document).settings().rollout();
+			return writeAsItIs(id, RolloutStep.begun(document, rollout), expect, author);
+		});
+	}
+
+	/**
+	 * Writes a policy as a new version; one with stages does not begin with the first.
+	 */
+	CompletionStage<RecordVersion> writeAsItIs(String id, Map<String, Object> document, @Nullable Long expect,
+			Author author) {
+		return checked(() -> {
 			RecordKey key = this.check.policyKey(id);
 			Policy policy = this.check.policy(id, document);
 			if (ChangeCheck.holdsForAll(policy)) {
@@ -97,7 +110,7 @@ public final class ControlPlane {
 				if (old == null || old.deleted()) {
 					throw missing(id, version);
 				}
-				return writePolicy(id, Documents.policy(old.body()).document(), expect, author);
+				return writeAsItIs(id, Documents.policy(old.body()).document(), expect, author);
 			});
 		});
 	}

@@ -91,6 +91,30 @@ class PolicyWebFluxIntegrationTests {
 	}
 
 	@Test
+	void trialAndRolloutAreShownWithTheirNumbers(RedisServer redis) {
+		run(redis, (client) -> {
+			write("policies/orders",
+					"{\"policy\": " + LIMITS.replace("{\"limits", "{\"mode\": \"shadow\", \"limits") + "}")
+				.expectStatus()
+				.isOk();
+			await().until(() -> read("policies/orders").contains("\"onlyNewRefused\":0"));
+			assertThat(read("policies/orders")).contains("\"previous\":0").doesNotContain("\"stage\"");
+			String rollout = "\"rollout\": {\"stages\": [1, 10, 100], \"hold\": \"2s\"}, \"limits";
+			write("policies/orders", "{\"policy\": " + LIMITS.replace("\"limits", rollout) + ", \"reason\": \"go\"}")
+				.expectStatus()
+				.isOk();
+			await().until(() -> read("policies/orders").contains("\"stage\":\"1 of 3\""));
+			assertThat(read("policies/orders")).contains("\"nextAt\"")
+				.contains("\"newVersion\":{\"decisions\":0,\"refusals\":0}")
+				.contains("\"previousVersion\"");
+			await().atMost(Duration.ofSeconds(20))
+				.until(() -> read("policies/orders").contains("stage 100 % after 2s")
+						&& !read("policies/orders").contains("\"rollout\":{"));
+			await().until(() -> read("audit").contains("rollout-stage"));
+		});
+	}
+
+	@Test
 	void slipsAreAnsweredWithTheFieldAndTheFix(RedisServer redis) {
 		run(redis, (client) -> {
 			write("policies/orders", "{\"policy\": {\"limits\": {\"a\": {\"by\": \"ip\", \"quota\": \"x\"}}}}")

@@ -13,7 +13,7 @@ public final class RolloutJudge {
 	public static final long LEAST_REFUSALS = 5;
 
 	/** How many standard deviations are too many. */
-	private static final double SIGMAS = 2;
+	public static final double SIGMAS = 2;
 
 	private RolloutJudge() {
 	}
@@ -24,6 +24,15 @@ public final class RolloutJudge {
 	 * @param next what it decided itself
 	 */
 	public static Verdict judge(Tally previous, Tally next) {
+		return judge(previous, next, SIGMAS);
+	}
+
+	/**
+	 * The same for who looks often: chance goes beyond two standard deviations now and
+	 * then.
+	 * @param sigmas how many are too many
+	 */
+	public static Verdict judge(Tally previous, Tally next, double sigmas) {
 		if (previous.decisions() < LEAST_DECISIONS || next.decisions() < LEAST_DECISIONS) {
 			return Verdict.TOO_FEW;
 		}
@@ -33,7 +42,7 @@ public final class RolloutJudge {
 		}
 		double pooled = previous.plus(next).rate();
 		double sigma = Math.sqrt(pooled * (1 - pooled) * (1.0 / previous.decisions() + 1.0 / next.decisions()));
-		return (worse > SIGMAS * sigma) ? Verdict.ROLL_BACK : Verdict.KEEP;
+		return (worse > sigmas * sigma) ? Verdict.ROLL_BACK : Verdict.KEEP;
 	}
 
 	/**

@@ -18,7 +18,10 @@ public record Tally(long decisions, long refusals) {
 		return new Tally(this.decisions + other.decisions, this.refusals + other.refusals);
 	}
 
-	double rate() {
+	/**
+	 * The share of refusals, 0 if nothing was decided.
+	 */
+	public double rate() {
 		return (this.decisions > 0) ? (double) this.refusals / this.decisions : 0;
 	}
 

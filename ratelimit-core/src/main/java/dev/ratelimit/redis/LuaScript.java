@@ -47,6 +47,9 @@ final class LuaScript {
 	/** Of {@link RedisPolicyStore}. */
 	static final LuaScript POLICIES_LEAD = new LuaScript(read("policies-lead"));
 
+	/** Of {@link RedisFleetSums}. */
+	static final LuaScript FLEET_SUMS = new LuaScript(read("fleet-sums"));
+
 	private final byte[] text;
 
 	private final String sha;

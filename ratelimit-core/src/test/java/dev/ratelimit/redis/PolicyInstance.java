@@ -91,6 +91,10 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 		return version.equals(this.replica.get(version.key()));
 	}
 
+	RedisFleetSums sums() {
+		return RedisFleetSums.on(this.connector, "rl");
+	}
+
 	@Override
 	public void close() {
 		this.replica.close();

@@ -60,6 +60,7 @@ class PolicyStoreAclIntegrationTests {
 			.join();
 		assertThat(instance.store.audit(null, 1).toCompletableFuture().join()).hasSize(1);
 		assertThat(instance.store.lead("rollout", "one", Duration.ofSeconds(1)).toCompletableFuture().join()).isTrue();
+		assertThat(instance.sums().add("orders:1", List.of(1L)).toCompletableFuture().join()).containsExactly(1L);
 		server.flush();
 		Awaitility.await().until(() -> instance.replica.state().incident() != null);
 		instance.replica.reseed("ann", "flushed").toCompletableFuture().join();
