@@ -9,7 +9,7 @@
 local keys, arguments = KEYS, ARGV
 local kinds, heads, amounts = arguments[2], arguments[3], arguments[4]
 local call, unpack_struct, pack_struct = redis.call, struct.unpack, struct.pack
-local byte, sub, format, floor = string.byte, string.sub, string.format, math.floor
+local byte, sub, format = string.byte, string.sub, string.format
 
 -- A key outlives its state by a millisecond, because Redis compares expiry with a clock that it reads at another moment; by a
 -- day on a test's clock, which may stand still while Redis's own runs.
@@ -19,32 +19,6 @@ if arguments[1] == '' then
   now, linger = time[1] * 1000000 + time[2], 2
 else
   now, linger = tonumber(arguments[1]), 86400001
-end
-
--- How many permits come back in a time, at most the burst: Pace.permitsIn.
-local function permits_in(micros, rest, permits, window, burst, whole, part)
-  if micros < 0 then
-    return 0
-  end
-  local back = floor(micros * permits / window)
-  if back > burst then
-    back = burst
-  end
-  while back > 0 do
-    local needed = back * whole + floor(back * part / permits)
-    if needed < micros or (needed == micros and back * part % permits <= rest) then
-      break
-    end
-    back = back - 1
-  end
-  while back < burst do
-    local needed = (back + 1) * whole + floor((back + 1) * part / permits)
-    if needed > micros or (needed == micros and (back + 1) * part % permits > rest) then
-      break
-    end
-    back = back + 1
-  end
-  return back
 end
 
 -- A spec is its numbers, eight per quota, how many they are and, if it has one quota, its tag as text.

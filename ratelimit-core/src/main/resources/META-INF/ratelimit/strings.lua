@@ -11,7 +11,7 @@
 --   encode(quota, alone)                its part of the string
 --   left(quota, now)                    microseconds until it means nothing
 
-local unpack_struct, pack_struct, byte, sub, floor = struct.unpack, struct.pack, string.byte, string.sub, math.floor
+local unpack_struct, pack_struct, byte, sub = struct.unpack, struct.pack, string.byte, string.sub
 local find, start, settle, count, spend, refund, encode, left
 
 -- Milliseconds that a key outlives its state: one, because Redis compares expiry with a clock that it reads at another
@@ -134,35 +134,4 @@ end
 -- How long an empty quota takes to be full, rounded up.
 local function full_up(quota)
   return quota.spec.full_rest > 0 and quota.spec.full + 1 or quota.spec.full
-end
-
--- How many permits come back in a time, at most the burst: Pace.permitsIn.
-local function permits_in(quota, micros, rest)
-  local permits, whole, part, burst = quota.spec.permits, quota.spec.whole, quota.spec.part, quota.spec.burst
-  if micros < 0 then
-    return 0
-  end
-  if part == 0 then
-    local back = floor(micros / whole)
-    return back < burst and back or burst
-  end
-  local back = floor(micros * permits / quota.spec.window)
-  if back > burst then
-    back = burst
-  end
-  while back > 0 do
-    local needed = back * whole + floor(back * part / permits)
-    if needed < micros or (needed == micros and back * part % permits <= rest) then
-      break
-    end
-    back = back - 1
-  end
-  while back < burst do
-    local needed = (back + 1) * whole + floor((back + 1) * part / permits)
-    if needed > micros or (needed == micros and (back + 1) * part % permits > rest) then
-      break
-    end
-    back = back + 1
-  end
-  return back
 end

@@ -37,9 +37,10 @@ settle = function(quota, now, time, rest, tokens, counted_under)
   end
   local came
   if rest > 0 then
-    came = permits_in(quota, now - time - 1, quota.spec.permits - rest)
+    came = permits_in(now - time - 1, quota.spec.permits - rest, quota.spec.permits, quota.spec.window, burst,
+      quota.spec.whole, quota.spec.part)
   else
-    came = permits_in(quota, now - time, 0)
+    came = permits_in(now - time, 0, quota.spec.permits, quota.spec.window, burst, quota.spec.whole, quota.spec.part)
   end
   if tokens + came >= burst then
     start(quota, now)

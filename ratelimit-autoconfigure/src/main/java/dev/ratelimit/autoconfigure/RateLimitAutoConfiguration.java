@@ -27,7 +27,6 @@ import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.hot.HotSplits;
 import dev.ratelimit.hot.LocalHotStore;
-import dev.ratelimit.hot.WatchedCounters;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.LimiterOptions;
@@ -78,9 +77,9 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(Counters.class)
-	WatchedCounters rateLimitMemoryCounters(RateLimitProperties properties, HotCounters hot) {
-		return new WatchedCounters(new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros),
-				hot);
+	MemoryCounters rateLimitMemoryCounters(RateLimitProperties properties, HotCounters hot) {
+		return new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros, System::nanoTime,
+				hot::test);
 	}
 
 	@Bean

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
@@ -35,6 +36,8 @@ public final class MemoryCounters implements Counters {
 
 	private final Cache<String, Cell> cells;
 
+	private final Consumer<Counter> asked;
+
 	/**
 	 * Creates an empty set of counters.
 	 * @param maximum how many are kept
@@ -51,7 +54,20 @@ public final class MemoryCounters implements Counters {
 	 * @param nanos the clock by which counters expire: monotonic nanoseconds
 	 */
 	public MemoryCounters(long maximum, LongSupplier micros, LongSupplier nanos) {
+		this(maximum, micros, nanos, (counter) -> {
+		});
+	}
+
+	/**
+	 * Creates an empty set of counters.
+	 * @param maximum how many are kept
+	 * @param micros the clock that decides: microseconds since 1970
+	 * @param nanos the clock by which counters expire: monotonic nanoseconds
+	 * @param asked is told of every counter that somebody wants something of
+	 */
+	public MemoryCounters(long maximum, LongSupplier micros, LongSupplier nanos, Consumer<Counter> asked) {
 		this.micros = micros;
+		this.asked = asked;
 		this.cells = Caffeine.newBuilder()
 			.maximumSize(maximum)
 			.ticker(nanos::getAsLong)
@@ -75,6 +91,9 @@ public final class MemoryCounters implements Counters {
 
 	@Override
 	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+		if (permits.most() > 0) {
+			counters.forEach(this.asked);
+		}
 		Cell[] cells = counters.stream().map(this::cell).toArray(Cell[]::new);
 		while (true) {
 			Step step = new Step(counters, cells, this.micros.getAsLong());

@@ -86,9 +86,9 @@ final class LuaScript {
 	private static LuaScript read(Algorithm algorithm) {
 		String own = read(algorithm.text());
 		return new LuaScript(switch (algorithm) {
-			case GCRA -> own;
+			case GCRA -> read("pace") + own;
 			case SLIDING_WINDOW_LOG -> own + read("frame");
-			default -> read("strings") + own + read("frame");
+			default -> read("pace") + read("strings") + own + read("frame");
 		});
 	}
 

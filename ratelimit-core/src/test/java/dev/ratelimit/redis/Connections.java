@@ -4,11 +4,13 @@ import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.resource.ClientResources;
 
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.BreakerOptions;
@@ -23,6 +25,9 @@ import dev.ratelimit.testing.RedisServers;
 final class Connections {
 
 	private static final Deadlines DEADLINES = new Deadlines(ForkJoinPool.commonPool());
+
+	/** As an application's limiter has them. */
+	private static final ClientResources RESOURCES = ClientSettings.resources(ClientResources.create());
 
 	private Connections() {
 	}
@@ -59,7 +64,31 @@ final class Connections {
 		return Cluster.CONNECTION;
 	}
 
+	/**
+	 * A new connector to the standalone Redis, on a client that the tests share.
+	 */
+	static RedisConnector standaloneConnector() {
+		return RedisConnector.to(Standalone.CLIENT, "redis");
+	}
+
+	/**
+	 * A new connector to the cluster, on a client that the tests share.
+	 */
+	static RedisConnector clusterConnector() {
+		return RedisConnector.to(Cluster.CLIENT);
+	}
+
+	static ClientResources resources() {
+		return RESOURCES;
+	}
+
 	private static final class Standalone {
+
+		static final RedisClient CLIENT = RedisClient.create(RESOURCES, RedisServers.standalone().uri());
+
+		static {
+			CLIENT.setOptions(ClientSettings.options(ClientOptions.create()));
+		}
 
 		static final StatefulRedisConnection<byte[], byte[]> CONNECTION = RedisClient
 			.create(RedisServers.standalone().uri())
@@ -68,6 +97,12 @@ final class Connections {
 	}
 
 	private static final class Cluster {
+
+		static final RedisClusterClient CLIENT = RedisClusterClient.create(RESOURCES, RedisServers.cluster().uris());
+
+		static {
+			CLIENT.setOptions(ClientSettings.clusterOptions(ClientOptions.create()));
+		}
 
 		static final StatefulRedisClusterConnection<byte[], byte[]> CONNECTION = RedisClusterClient
 			.create(RedisServers.cluster().uris())

@@ -7,11 +7,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.lettuce.core.ClientOptions;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.resource.ClientResources;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.store.Changes;
@@ -27,26 +22,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 
-	private static ClientResources resources;
-
-	private static RedisClient client;
-
-	@BeforeAll
-	static void connect() {
-		resources = ClientSettings.resources(ClientResources.create());
-		client = RedisClient.create(resources, RedisServers.standalone().uri());
-		client.setOptions(ClientSettings.options(ClientOptions.create()));
-	}
-
-	@AfterAll
-	static void disconnect() {
-		client.shutdown();
-		resources.shutdown();
-	}
-
 	@Override
 	RedisConnector connector() {
-		return RedisConnector.to(client, "redis");
+		return Connections.standaloneConnector();
 	}
 
 	@Override

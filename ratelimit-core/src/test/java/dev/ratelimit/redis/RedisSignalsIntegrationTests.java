@@ -6,10 +6,7 @@ import java.util.List;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.protocol.ProtocolVersion;
-import io.lettuce.core.resource.ClientResources;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.testing.RedisServer;
@@ -19,26 +16,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class RedisSignalsIntegrationTests extends SignalsContract {
 
-	private static ClientResources resources;
-
-	private static RedisClient client;
-
-	@BeforeAll
-	static void open() {
-		resources = ClientSettings.resources(ClientResources.create());
-		client = RedisClient.create(resources, RedisServers.standalone().uri());
-		client.setOptions(ClientSettings.options(ClientOptions.create()));
-	}
-
-	@AfterAll
-	static void close() {
-		client.shutdown();
-		resources.shutdown();
-	}
-
 	@Override
 	RedisConnector connector() {
-		return RedisConnector.to(client, "redis");
+		return Connections.standaloneConnector();
 	}
 
 	@Override
@@ -68,7 +48,7 @@ class RedisSignalsIntegrationTests extends SignalsContract {
 
 	@Test
 	void olderProtocolWorksToo() {
-		RedisClient older = RedisClient.create(resources, RedisServers.standalone().uri());
+		RedisClient older = RedisClient.create(Connections.resources(), RedisServers.standalone().uri());
 		older
 			.setOptions(ClientSettings.options(ClientOptions.builder().protocolVersion(ProtocolVersion.RESP2).build()));
 		Instance one = new Instance(RedisConnector.to(older, "redis"));
