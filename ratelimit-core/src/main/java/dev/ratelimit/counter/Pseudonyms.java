@@ -1,0 +1,18 @@
+package dev.ratelimit.counter;
+
+import dev.ratelimit.Dimension;
+
+/**
+ * Stands in for the values of callers wherever they would be kept or shown: in Redis, in
+ * logs, in events and at the endpoint.
+ */
+@FunctionalInterface
+public interface Pseudonyms {
+
+	/**
+	 * A printable text of fixed length, the same in every instance of the fleet, from
+	 * which nobody without the fleet's salt finds the value again.
+	 */
+	String of(Dimension dimension, String value);
+
+}
