@@ -198,7 +198,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		}
 		catch (RuntimeException ex) {
 			Decision.Reason reason = this.observers.unanswered(UnansweredException.of(ex));
-			return (match != null) ? shadowed(match, failed(match, request, reason)) : unknownPolicy(request);
+			return (match != null) ? shadowed(match, failed(match, request, reason)) : withoutPolicy(request);
 		}
 	}
 
@@ -292,6 +292,11 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	private CompletionStage<Decision> unknownPolicy(Request request) {
+		this.observers.unknownPolicy(request.policy(), this.options.onUnknownPolicy());
+		return withoutPolicy(request);
+	}
+
+	private CompletionStage<Decision> withoutPolicy(Request request) {
 		boolean allowed = this.options.onUnknownPolicy() == FailureMode.ALLOW;
 		return CompletableFuture.completedFuture(
 				Decision.without(request, 0, allowed, Decision.Outcome.ERROR, Decision.Reason.UNKNOWN_POLICY));
