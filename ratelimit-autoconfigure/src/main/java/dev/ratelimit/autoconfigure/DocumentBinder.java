@@ -48,12 +48,19 @@ final class DocumentBinder {
 					Bindable.of(type));
 		}
 		catch (BindException ex) {
-			String field = shown(ex.getName().toString());
-			ConfigurationProperty property = ex.getProperty();
-			throw new InvalidPolicyException(field,
-					"'" + field + "' cannot be " + ((property != null) ? "'" + property.getValue() + "'." : "this."),
-					"Set '" + field + "' to " + wanted(ex.getTarget().getType().resolve(Object.class)) + ".");
+			throw failure(ex);
 		}
+	}
+
+	/**
+	 * What is wrong with a value that could not be bound, and the fix.
+	 */
+	static InvalidPolicyException failure(BindException ex) {
+		String field = shown(ex.getName().toString());
+		ConfigurationProperty property = ex.getProperty();
+		return new InvalidPolicyException(field,
+				"'" + field + "' cannot be " + ((property != null) ? "'" + property.getValue() + "'." : "this."),
+				"Set '" + field + "' to " + wanted(ex.getTarget().getType().resolve(Object.class)) + ".");
 	}
 
 	private void add(String at, Type type, @Nullable Object value) {

@@ -148,7 +148,11 @@ final class PolicyMapper {
 				() -> new PolicyOverride(when, quotas(at + ".limits", override.limits())));
 	}
 
-	private AccessList list(String at, boolean deny, List<Map<String, String>> entries) {
+	/**
+	 * Makes a list.
+	 * @param at where it was written, for what is said about it
+	 */
+	AccessList list(String at, boolean deny, List<Map<String, String>> entries) {
 		List<Map<Dimension, String>> mapped = new ArrayList<>();
 		for (int i = 0; i < entries.size(); i++) {
 			String where = at + "[" + i + "]";

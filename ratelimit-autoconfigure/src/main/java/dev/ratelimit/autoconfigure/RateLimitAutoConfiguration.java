@@ -2,8 +2,10 @@ package dev.ratelimit.autoconfigure;
 
 import java.time.Clock;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -20,6 +22,8 @@ import dev.ratelimit.DecisionListener;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.SwitchStore;
+import dev.ratelimit.control.LivePolicies;
+import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.HotStore;
@@ -35,6 +39,7 @@ import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.limiter.Splitting;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
+import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.web.ApiKeyVerifier;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HeaderOptions;
@@ -54,6 +59,9 @@ public class RateLimitAutoConfiguration {
 
 	private static final int MAX_HOT = 10_000;
 
+	/** How many versions of a policy are looked through for a good one. */
+	private static final int OLDER = 20;
+
 	@Bean
 	@ConditionalOnMissingBean
 	PolicyMapper rateLimitPolicyMapper(Map<String, DimensionResolver> resolvers) {
@@ -66,6 +74,23 @@ public class RateLimitAutoConfiguration {
 		Policies policies = new Policies(mapper.map(properties));
 		PolicyWarnings.log(properties, policies.get());
 		return policies;
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RecordReader rateLimitRecordReader(PolicyMapper mapper) {
+		return new PolicyDocuments(mapper);
+	}
+
+	@Bean
+	LivePolicies rateLimitLivePolicies(Policies policies, RecordReader reader, ObjectProvider<PolicyStore> store) {
+		return new LivePolicies(policies, policies::replace, reader,
+				(key) -> store.getObject()
+					.history(key, OLDER)
+					.exceptionally((failure) -> List.of())
+					.toCompletableFuture()
+					.completeOnTimeout(List.of(), 1, TimeUnit.SECONDS)
+					.join());
 	}
 
 	@Bean

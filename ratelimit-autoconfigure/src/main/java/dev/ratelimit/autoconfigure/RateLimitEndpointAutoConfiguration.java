@@ -30,6 +30,7 @@ import dev.ratelimit.actuate.ServletDeniedListener;
 import dev.ratelimit.actuate.SwitchAdmin;
 import dev.ratelimit.actuate.UsageAdmin;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RolloutLeader;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.Nodes;
@@ -65,10 +66,10 @@ public class RateLimitEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	PolicyAdmin rateLimitPolicyAdmin(ObjectProvider<ControlPlane> control, ObjectProvider<RolloutLeader> leader,
-			Policies policies, AdminCheck check, Audit audit) {
+			LivePolicies live, AdminCheck check, Audit audit) {
 		RolloutLeader rollouts = leader.getIfAvailable();
-		return new PolicyAdmin(control.getIfAvailable(), policies,
-				(id) -> (rollouts != null) ? rollouts.state(id) : null, PolicyDocument::of, check, audit);
+		return new PolicyAdmin(control.getIfAvailable(), live, (id) -> (rollouts != null) ? rollouts.state(id) : null,
+				PolicyDocument::of, check, audit);
 	}
 
 	@Bean

@@ -142,6 +142,20 @@ public final class PolicySet {
 	}
 
 	/**
+	 * The allow-list that comes with the configuration.
+	 */
+	public AccessList allowList() {
+		return this.allow;
+	}
+
+	/**
+	 * The deny-list that comes with the configuration.
+	 */
+	public AccessList denyList() {
+		return this.deny;
+	}
+
+	/**
 	 * The dimensions that lists and records are about: a request that does not have them
 	 * matches none. The same object until one is added.
 	 */
