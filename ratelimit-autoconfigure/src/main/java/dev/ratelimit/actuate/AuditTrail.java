@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.PolicyStore;
 
@@ -36,6 +37,8 @@ public final class AuditTrail {
 	private final Supplier<@Nullable PolicyStore> store;
 
 	private final Deque<AuditRecord> last = new ArrayDeque<>();
+
+	private long sequence;
 
 	private long minute;
 
@@ -62,7 +65,7 @@ public final class AuditTrail {
 			if (this.last.size() == REMEMBERED) {
 				this.last.removeLast();
 			}
-			this.last.addFirst(entry);
+			this.last.addFirst(entry.at(++this.sequence));
 		}
 		PolicyStore store = this.store.get();
 		if (store != null) {
@@ -74,7 +77,7 @@ public final class AuditTrail {
 	 * Entries, the newest first, and where they are from.
 	 * @param before only what is older, {@code null} for no bound
 	 */
-	CompletionStage<Map<String, Object>> show(@Nullable Instant before, int limit) {
+	CompletionStage<Map<String, Object>> show(@Nullable AuditPosition before, int limit) {
 		PolicyStore store = this.store.get();
 		if (store == null) {
 			return CompletableFuture.completedFuture(
@@ -112,10 +115,10 @@ public final class AuditTrail {
 		}
 	}
 
-	private List<AuditRecord> remembered(@Nullable Instant before, int limit) {
+	private List<AuditRecord> remembered(@Nullable AuditPosition before, int limit) {
 		synchronized (this.last) {
 			return this.last.stream()
-				.filter((entry) -> before == null || entry.time().isBefore(before))
+				.filter((entry) -> before == null || entry.position().compareTo(before) < 0)
 				.limit(limit)
 				.toList();
 		}
@@ -132,7 +135,7 @@ public final class AuditTrail {
 		}
 		answer.put("entries", entries.stream().map(AuditTrail::describe).toList());
 		if (entries.size() == limit) {
-			answer.put("before", entries.get(limit - 1).time().toString());
+			answer.put("before", entries.get(limit - 1).position().text());
 		}
 		return answer;
 	}

@@ -17,6 +17,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
+import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
@@ -49,8 +50,8 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 			+ ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 	private static final String AUDIT = "SELECT " + Rows.AUDIT + """
-			 FROM ratelimit_audit WHERE happened_at < $1
-			ORDER BY happened_at DESC, entry DESC LIMIT $2""";
+			, entry FROM ratelimit_audit WHERE (happened_at, entry) < ($1, $2)
+			ORDER BY happened_at DESC, entry DESC LIMIT $3""";
 
 	/** No row comes back if the task is another instance's and its time is not over. */
 	private static final String LEAD = """
@@ -61,7 +62,7 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 			RETURNING owner""";
 
 	/** After everything that happens. */
-	private static final Instant END = Instant.parse("9999-12-31T00:00:00Z");
+	private static final AuditPosition END = new AuditPosition(Instant.parse("9999-12-31T23:59:59Z"), Long.MAX_VALUE);
 
 	private final Database database;
 
@@ -120,8 +121,10 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(@Nullable Instant before, int limit) {
-		return ask((session) -> session.rows(AUDIT, Rows::audit, (before != null) ? before : END, (long) limit)
+	public CompletionStage<List<AuditRecord>> audit(@Nullable AuditPosition before, int limit) {
+		AuditPosition end = (before != null) ? before : END;
+		return ask((session) -> session
+			.rows(AUDIT, Rows::audit, end.time().truncatedTo(ChronoUnit.MICROS), end.sequence(), (long) limit)
 			.collectList());
 	}
 
