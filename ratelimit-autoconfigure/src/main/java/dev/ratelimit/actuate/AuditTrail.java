@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 
 import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
@@ -111,8 +112,16 @@ public final class AuditTrail {
 		}
 		this.lost.incrementAndGet();
 		if (this.failing.compareAndSet(false, true)) {
-			logger.warn("The audit trail cannot be written; until it can, entries are only in the audit log", failure);
+			logger.warn("The audit trail cannot be written ({}); until it can, entries are only in the audit log",
+					cause(failure));
+			logger.debug("The audit trail cannot be written", failure);
 		}
+	}
+
+	/** Not the whole trace: what the store itself said is at its bottom. */
+	private static String cause(Throwable failure) {
+		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
+		return (cause.getMessage() != null) ? cause.getMessage() : cause.getClass().getSimpleName();
 	}
 
 	private List<AuditRecord> remembered(@Nullable AuditPosition before, int limit) {
