@@ -21,6 +21,7 @@ import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.FleetSums;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
@@ -70,12 +71,15 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 
 	private final Notifications notifications;
 
+	private final SqlFleetSums sums;
+
 	private final Disposable.Composite subscriptions = Disposables.composite();
 
 	private SqlPolicyStore(Database database) {
 		this.database = database;
 		this.schema = new Schema(database);
 		this.notifications = new Notifications(database, this.schema);
+		this.sums = new SqlFleetSums(this.schema, System::nanoTime);
 	}
 
 	/**
@@ -85,6 +89,13 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	 */
 	public static SqlPolicyStore in(ConnectionFactory factory) {
 		return new SqlPolicyStore(new Database(factory));
+	}
+
+	/**
+	 * Numbers of the fleet, kept beside the records and over the same connections.
+	 */
+	public FleetSums sums() {
+		return this.sums;
 	}
 
 	@Override
@@ -153,16 +164,12 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 
 	private Mono<List<RecordVersion>> write(Supplier<RecordWrite> asked) {
 		return Mono.fromSupplier(asked)
-			.flatMap((write) -> withTables(
-					(dialect) -> this.database.transaction((session) -> write.run(session, dialect))));
+			.flatMap((write) -> this.schema
+				.with((dialect) -> this.database.transaction((session) -> write.run(session, dialect))));
 	}
 
 	private <T> CompletionStage<T> ask(Function<Session, Mono<T>> question) {
-		return withTables((dialect) -> this.database.run(question)).toFuture();
-	}
-
-	private <T> Mono<T> withTables(Function<Dialect, Mono<T>> work) {
-		return this.schema.ready().timeout(Database.DEADLINE).flatMap(work).doOnError(this.schema::suspect);
+		return this.schema.run(question).toFuture();
 	}
 
 	private static Changes changes(List<Changes> rows) {
