@@ -51,6 +51,8 @@ public final class RedisConnector implements AutoCloseable {
 
 	private final Semaphore wanted = new Semaphore(1);
 
+	private volatile String meanwhile = "policies use their failure mode until it can";
+
 	private volatile boolean closed;
 
 	private volatile Listener listener = Listener.NONE;
@@ -146,6 +148,15 @@ public final class RedisConnector implements AutoCloseable {
 	}
 
 	/**
+	 * The same for a connection that is not for counting.
+	 * @param meanwhile what it means if Redis cannot be used, for the log
+	 */
+	public boolean start(Duration patience, String meanwhile) {
+		this.meanwhile = meanwhile;
+		return start(patience);
+	}
+
+	/**
 	 * Looks who keeps what now, in a cluster; what is known may be why a node fails.
 	 */
 	public void refresh() {
@@ -201,8 +212,8 @@ public final class RedisConnector implements AutoCloseable {
 			catch (RuntimeException ex) {
 				if (!warned) {
 					warned = true;
-					logger.warn("Redis {} cannot be used ({}); policies use their failure mode until it can", this.name,
-							rootCause(ex).getMessage());
+					logger.warn("Redis {} cannot be used ({}); {}", this.name, rootCause(ex).getMessage(),
+							this.meanwhile);
 				}
 				this.first.countDown();
 			}

@@ -51,7 +51,7 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 		return this.connection.async().role().handle((role, failure) -> {
 			if (failure == null && !isPrimary(role)) {
 				throw new UnansweredException(Decision.Reason.READ_ONLY,
-						"it is a replica, and limits are only counted on a primary");
+						"it is a replica, and only a primary can be used");
 			}
 			if (failure != null) {
 				requireUnknowable(failure);
