@@ -65,12 +65,12 @@ final class RedisStoreConnection implements AutoCloseable {
 		RedisClient client = RedisClient.create(resources, uri);
 		client.setOptions(ClientSettings.options(ClientOptions.create()));
 		RedisConnector connector = RedisConnector.to(client, uri.getHost() + ":" + uri.getPort());
-		return started(connector, prefix, () -> {
+		return started(connector, prefix, () -> BoundedClose.run(() -> {
 			connector.close();
 			client.shutdown(0, 1, TimeUnit.SECONDS);
 			resources.shutdown(0, 0, TimeUnit.MILLISECONDS);
 			threads.shutdown();
-		});
+		}));
 	}
 
 	RedisPolicyStore store() {

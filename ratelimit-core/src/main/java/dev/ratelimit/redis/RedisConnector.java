@@ -187,6 +187,10 @@ public final class RedisConnector implements AutoCloseable {
 		return this.subscriber.get();
 	}
 
+	/**
+	 * Returns when the connection is closed, or after a second: a client that is shut
+	 * down before that would close it once more, and complain.
+	 */
 	@Override
 	public void close() {
 		this.closed = true;

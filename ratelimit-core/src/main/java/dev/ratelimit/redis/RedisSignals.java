@@ -208,7 +208,7 @@ public final class RedisSignals implements AutoCloseable {
 		private void disconnect() {
 			try {
 				if (this.connection != null) {
-					this.connection.close();
+					Closing.await(this.connection.closeAsync());
 				}
 			}
 			catch (RuntimeException ex) {

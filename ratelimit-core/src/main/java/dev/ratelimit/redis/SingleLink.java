@@ -115,7 +115,7 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 	public void close() {
 		this.connection.removeListener(this);
 		this.primary = false;
-		this.connection.closeAsync();
+		Closing.await(this.connection.closeAsync());
 	}
 
 	private static boolean isPrimary(List<Object> role) {
