@@ -98,9 +98,10 @@ final class Database implements AutoCloseable {
 				(connection, error) -> connection.close(), Connection::close);
 	}
 
+	/** The pool itself would wait for a database that is frozen. */
 	@Override
 	public void close() {
-		this.pool.dispose();
+		this.pool.disposeLater().timeout(DEADLINE).onErrorComplete().block();
 	}
 
 	static boolean hasState(Throwable error, Set<String> states) {
