@@ -232,6 +232,14 @@ class ControlPlaneIntegrationTests {
 	}
 
 	@Test
+	void redisOfPoliciesThatIsAwayIsNotTakenForThatOfTheCounters(RedisServer redis, CapturedOutput output) {
+		on(redis).withPropertyValues("ratelimit.policies-store.redis.url=redis://127.0.0.1:1")
+			.run((context) -> assertThat(output).contains("Redis 127.0.0.1:1 cannot be used")
+				.contains("until it can, policies stay as this instance knows them and none can be changed")
+				.doesNotContain("failure mode"));
+	}
+
+	@Test
 	void withoutAStoreThereIsNoControlPlane(RedisServer redis) {
 		on(redis).withPropertyValues("ratelimit.policies-store.type=none")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ControlPlane.class));

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
 
+import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.ConflictException;
@@ -93,7 +94,7 @@ final class TimedStore implements PolicyStore, InstantSource {
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(Instant before, int limit) {
+	public CompletionStage<List<AuditRecord>> audit(AuditPosition before, int limit) {
 		throw new UnsupportedOperationException();
 	}
 

@@ -72,7 +72,7 @@ class MarkedSplitIntegrationTests {
 
 	@AfterAll
 	static void shutDown() {
-		client.shutdown();
+		client.shutdownAsync();
 	}
 
 	@BeforeEach
