@@ -49,7 +49,7 @@ public record Grant(Permits wanted, long permits, List<Reading> readings, List<G
 	public @Nullable Counter refusing() {
 		for (int i = 0; refused() && i < this.readings.size(); i++) {
 			Reading reading = this.readings.get(i);
-			if (reading.available(reading.time()) < this.wanted.least()) {
+			if (this.readings.size() == 1 || reading.available(reading.time()) < this.wanted.least()) {
 				return reading.counter().whole();
 			}
 		}
