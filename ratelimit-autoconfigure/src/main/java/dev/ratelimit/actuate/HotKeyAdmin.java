@@ -19,18 +19,27 @@ import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.counter.RefusedKey;
 import dev.ratelimit.hot.HotCounter;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotSplits;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * Shows which counters are asked for most, and marks some as hot, for those who may and
- * leaving a trail. Counters go by their keys, in which no value of a caller can be read.
+ * Shows which counters are asked for most and refuse most, and marks some as hot, for
+ * those who may and leaving a trail. Counters go by their keys, in which no value of a
+ * caller can be read.
  */
 public final class HotKeyAdmin {
 
+	static final String TRAFFIC = "traffic";
+
+	static final String REFUSALS = "refusals";
+
 	private final HotCounters list;
+
+	private final TopRefusals refusals;
 
 	private final HotSplits splits;
 
@@ -46,9 +55,10 @@ public final class HotKeyAdmin {
 	 * Creates it.
 	 * @param counters which counter a limit has for a request
 	 */
-	public HotKeyAdmin(HotCounters list, HotSplits splits, Supplier<PolicySet> policies,
+	public HotKeyAdmin(HotCounters list, TopRefusals refusals, HotSplits splits, Supplier<PolicySet> policies,
 			BiFunction<Request, String, Counter> counters, AdminCheck check, Audit audit, Clock clock) {
 		this.list = list;
+		this.refusals = refusals;
 		this.splits = splits;
 		this.policies = policies;
 		this.counters = counters;
@@ -57,10 +67,18 @@ public final class HotKeyAdmin {
 	}
 
 	/**
-	 * The busiest counters of the fleet, as this instance saw them last.
+	 * The counters of the fleet that are first in something, as this instance saw them
+	 * last.
+	 * @param by {@code traffic} or {@code refusals}
+	 * @throws AdminProblem if it is something else
 	 */
-	List<Map<String, Object>> show() {
-		return this.list.top().stream().map(this::describe).toList();
+	List<Map<String, Object>> show(String by) {
+		return switch (by) {
+			case TRAFFIC -> this.list.top().stream().map(this::describe).toList();
+			case REFUSALS -> this.refusals.top().stream().map(HotKeyAdmin::describe).toList();
+			default -> throw AdminProblem.invalid("by", "Counters are not ordered by that",
+					"Use " + TRAFFIC + " or " + REFUSALS + ".");
+		};
 	}
 
 	/**
@@ -174,11 +192,22 @@ public final class HotKeyAdmin {
 		return (mark.split() > 1) ? " in " + mark.split() + " parts" : "";
 	}
 
-	private Map<String, Object> describe(HotCounter counter) {
+	private static Map<String, Object> describe(RefusedKey refused) {
+		Map<String, Object> described = describe(refused.name());
+		described.put("refusals", refused.refusals());
+		return described;
+	}
+
+	private static Map<String, Object> describe(CounterName name) {
 		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("policy", counter.name().policy());
-		described.put("limit", counter.name().limit());
-		described.put("key", counter.name().key());
+		described.put("policy", name.policy());
+		described.put("limit", name.limit());
+		described.put("key", name.key());
+		return described;
+	}
+
+	private Map<String, Object> describe(HotCounter counter) {
+		Map<String, Object> described = describe(counter.name());
 		described.put("rate", counter.perSecond());
 		described.put("hot", counter.hot());
 		HotMark mark = counter.mark();

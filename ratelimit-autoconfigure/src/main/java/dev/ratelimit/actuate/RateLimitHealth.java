@@ -70,12 +70,10 @@ public final class RateLimitHealth {
 			details.put("rejected", rejected);
 		}
 		ControlPlane control = this.control.get();
-		if (control != null) {
-			ReplicaState state = control.state();
-			details.put("stale", state.stale());
-			if (state.incident() != null) {
-				details.put("incident", state.incident().text());
-			}
+		ReplicaState state = (control != null) ? control.state() : null;
+		details.put("stale", state != null && state.stale());
+		if (state != null && state.incident() != null) {
+			details.put("incident", state.incident().text());
 		}
 		return details;
 	}

@@ -31,6 +31,7 @@ import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.hot.HotSplits;
 import dev.ratelimit.hot.LocalHotStore;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.LimiterOptions;
@@ -114,11 +115,18 @@ public class RateLimitAutoConfiguration {
 				() -> new HotCounters(properties.hot().threshold(), MAX_HOT, fleet::size, System::nanoTime));
 	}
 
+	@Bean
+	@ConditionalOnMissingBean
+	TopRefusals rateLimitTopRefusals() {
+		return new TopRefusals(System::nanoTime);
+	}
+
 	@Bean(initMethod = "start", destroyMethod = "close")
 	@ConditionalOnMissingBean
-	HotExchange rateLimitHotExchange(RateLimitProperties properties, HotCounters hot, ObjectProvider<HotStore> store) {
+	HotExchange rateLimitHotExchange(RateLimitProperties properties, HotCounters hot, TopRefusals refusals,
+			ObjectProvider<HotStore> store) {
 		return PolicyMapper.checked("Set 'ratelimit.hot.top' to something like 100.",
-				() -> new HotExchange(hot, store.getIfAvailable(() -> new LocalHotStore(System::nanoTime)),
+				() -> new HotExchange(hot, refusals, store.getIfAvailable(() -> new LocalHotStore(System::nanoTime)),
 						properties.hot().top(), System::nanoTime));
 	}
 
@@ -152,10 +160,11 @@ public class RateLimitAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(RateLimiter.class)
 	PolicyRateLimiter rateLimiter(RateLimitProperties properties, Policies policies, CounterKeys keys,
-			Counters counters, HotCounters hot, Fallback fallback, ObjectProvider<DecisionListener> listeners) {
+			Counters counters, HotCounters hot, TopRefusals refusals, Fallback fallback,
+			ObjectProvider<DecisionListener> listeners) {
 		Splitting splitting = (counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : hot::parts;
 		return new PolicyRateLimiter(policies, keys, counters, fallback, options(properties),
-				listeners.orderedStream().toList(), splitting);
+				listeners.orderedStream().toList(), splitting, refusals);
 	}
 
 	@Bean

@@ -36,6 +36,7 @@ import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotSplits;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
@@ -89,10 +90,10 @@ public class RateLimitEndpointAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean
-	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, HotSplits splits, Policies policies,
+	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, TopRefusals refusals, HotSplits splits, Policies policies,
 			ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check, Audit audit) {
-		return new HotKeyAdmin(hot, splits, policies, (request, limit) -> limiter.getObject().counter(request, limit),
-				check, audit, Clock.systemUTC());
+		return new HotKeyAdmin(hot, refusals, splits, policies,
+				(request, limit) -> limiter.getObject().counter(request, limit), check, audit, Clock.systemUTC());
 	}
 
 	/**

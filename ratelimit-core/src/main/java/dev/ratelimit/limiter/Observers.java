@@ -66,12 +66,30 @@ final class Observers {
 				listener.decided(request, decision, nanos);
 			}
 			catch (RuntimeException ex) {
-				if (this.listenerFailing.compareAndSet(false, true)) {
-					logger.warn("A decision listener failed; decisions are not affected, and it is still called", ex);
-				}
+				listenerFailed(ex);
 			}
 		}
 		return decision;
+	}
+
+	/**
+	 * A version that is tried out has decided.
+	 */
+	void tried(Request request, Decision decision) {
+		for (DecisionListener listener : this.listeners) {
+			try {
+				listener.tried(request, decision);
+			}
+			catch (RuntimeException ex) {
+				listenerFailed(ex);
+			}
+		}
+	}
+
+	private void listenerFailed(RuntimeException failure) {
+		if (this.listenerFailing.compareAndSet(false, true)) {
+			logger.warn("A decision listener failed; decisions are not affected, and it is still called", failure);
+		}
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private final LimiterOptions options;
 
+	private final Consumer<Counter> refusals;
+
 	/**
 	 * Creates a limiter.
 	 * @param policies the snapshot in force, asked for with every request
@@ -76,6 +79,16 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 */
 	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
 			LimiterOptions options, List<DecisionListener> listeners, Splitting splitting) {
+		this(policies, keys, counters, fallback, options, listeners, splitting, (counter) -> {
+		});
+	}
+
+	/**
+	 * Creates a limiter.
+	 * @param refusals is told of each counter that refuses a request
+	 */
+	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
+			LimiterOptions options, List<DecisionListener> listeners, Splitting splitting, Consumer<Counter> refusals) {
 		this.policies = policies;
 		this.resolver = new CounterResolver(keys, options.ipv6Prefix());
 		this.counters = counters;
@@ -85,6 +98,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		this.observers = new Observers(listeners, System::nanoTime);
 		this.beside = new Beside(this.resolver, this.parts, this.observers, options.timeout());
 		this.options = options;
+		this.refusals = refusals;
 	}
 
 	@Override
@@ -265,6 +279,10 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private Decision decision(Match match, Request request, Grant grant, @Nullable FailureMode mode) {
 		Decision.Outcome outcome = grant.refused() ? Decision.Outcome.REFUSED : Decision.Outcome.ALLOWED;
+		Counter refusing = match.shadow() ? null : grant.refusing();
+		if (refusing != null) {
+			this.refusals.accept(refusing);
+		}
 		Receipt receipt = (grant.permits() > 0) ? new GrantReceipt(this.counters, grant) : Receipt.NOTHING;
 		return new Decision(match.policy().id(), match.policy().version(), !grant.refused(), outcome,
 				Decision.Reason.LIMITS, grant.source(), false, mode, request.cost(), grant.permits(), grant.statuses(),

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
 
 /**
@@ -34,14 +34,14 @@ final class HotTexts {
 	}
 
 	/**
-	 * Reads counters and rates in turn.
+	 * Reads counters and numbers in turn.
 	 */
-	static List<HotKey> decodeRates(List<?> reply) {
-		List<HotKey> keys = new ArrayList<>(reply.size() / 2);
+	static <T> List<T> decode(List<?> reply, BiFunction<CounterName, Long, T> make) {
+		List<T> keys = new ArrayList<>(reply.size() / 2);
 		for (int i = 0; i + 1 < reply.size(); i += 2) {
 			CounterName name = name(text(reply.get(i)));
 			if (name != null) {
-				keys.add(new HotKey(name, (long) Double.parseDouble(text(reply.get(i + 1)))));
+				keys.add(make.apply(name, (long) Double.parseDouble(text(reply.get(i + 1)))));
 			}
 		}
 		return keys;

@@ -14,13 +14,16 @@ import java.util.function.Supplier;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.counter.RefusedKey;
 
 /**
- * The fleet's rates and marks in Redis, by one script call a second. Rates of a second,
- * by Redis's clock, are added up in a sorted set, and read when that second is over.
+ * The fleet's rates, refusals and marks in Redis, by one script call a second. Rates and
+ * refusals told in a second, by Redis's clock, are added up in a sorted set each, and
+ * read when that second is over.
  *
  * <p>
  * Each instance calls at its own time in a second and away from its edges, so that it
@@ -48,7 +51,9 @@ public final class RedisHotKeys implements HotStore {
 		this.commands = commands;
 		String rates = prefix + ":{fleet}:hot:" + region + ":";
 		this.marks = bytes(prefix + ":{fleet}:hot:marks");
-		this.keys = new byte[][] { bytes(rates + 0), bytes(rates + 1), bytes(rates + 2), this.marks };
+		String refusals = prefix + ":{fleet}:refused:" + region + ":";
+		this.keys = new byte[][] { bytes(rates + 0), bytes(rates + 1), bytes(rates + 2), bytes(refusals + 0),
+				bytes(refusals + 1), bytes(refusals + 2), this.marks };
 	}
 
 	/**
@@ -62,16 +67,20 @@ public final class RedisHotKeys implements HotStore {
 	}
 
 	@Override
-	public CompletionStage<View> exchange(List<HotKey> seen, int top) {
-		List<byte[]> arguments = new ArrayList<>(2 + 2 * seen.size());
+	public CompletionStage<View> exchange(List<HotKey> seen, List<RefusedKey> refused, int top) {
+		List<byte[]> arguments = new ArrayList<>(3 + 2 * seen.size() + 2 * refused.size());
 		arguments.add(bytes(Long.toString(this.told)));
 		arguments.add(bytes(Integer.toString(top)));
-		for (HotKey key : seen) {
-			arguments.add(bytes(Long.toString(key.perSecond())));
-			arguments.add(bytes(HotTexts.encode(key.name())));
-		}
+		arguments.add(bytes(Integer.toString(seen.size())));
+		seen.forEach((key) -> add(arguments, key.perSecond(), key.name()));
+		refused.forEach((key) -> add(arguments, key.refusals(), key.name()));
 		return send((commands) -> LuaScript.HOT.call(commands, this.keys, arguments.toArray(byte[][]::new)))
 			.thenApply(this::decode);
+	}
+
+	private static void add(List<byte[]> arguments, long number, CounterName name) {
+		arguments.add(bytes(Long.toString(number)));
+		arguments.add(bytes(HotTexts.encode(name)));
 	}
 
 	@Override
@@ -99,7 +108,8 @@ public final class RedisHotKeys implements HotStore {
 	private View decode(List<Object> reply) {
 		this.told = (Long) reply.get(0);
 		long micros = SECOND_MICROS - (Long) reply.get(1) + this.phaseMicros;
-		return new View(HotTexts.decodeRates((List<?>) reply.get(2)), HotTexts.decodeMarks((List<?>) reply.get(3)),
+		return new View(HotTexts.decode((List<?>) reply.get(2), HotKey::new),
+				HotTexts.decode((List<?>) reply.get(3), RefusedKey::new), HotTexts.decodeMarks((List<?>) reply.get(4)),
 				Duration.ofNanos(1_000 * micros));
 	}
 

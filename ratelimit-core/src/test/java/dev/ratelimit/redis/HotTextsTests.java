@@ -18,7 +18,7 @@ class HotTextsTests {
 
 	@Test
 	void rateIsReadAsItWasWritten() {
-		assertThat(HotTexts.decodeRates(List.of(bytes(HotTexts.encode(NAME)), bytes("12000"))))
+		assertThat(HotTexts.decode(List.of(bytes(HotTexts.encode(NAME)), bytes("12000")), HotKey::new))
 			.containsExactly(new HotKey(NAME, 12_000));
 	}
 
@@ -39,7 +39,8 @@ class HotTextsTests {
 
 	@Test
 	void whatMakesNoSenseIsNoEntry() {
-		assertThat(HotTexts.decodeRates(List.of(bytes("one two"), bytes("1"), bytes("a b c d"), bytes("2")))).isEmpty();
+		List<byte[]> rates = List.of(bytes("one two"), bytes("1"), bytes("a b c d"), bytes("2"));
+		assertThat(HotTexts.decode(rates, HotKey::new)).isEmpty();
 		assertThat(HotTexts.decodeMarks(List.of(1L, bytes("key"), bytes("nothing")))).isEmpty();
 	}
 

@@ -33,6 +33,7 @@ import dev.ratelimit.hot.AutoSplit;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.hot.HotSplits;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.limiter.Fallback;
@@ -211,8 +212,8 @@ class MarkedSplitIntegrationTests {
 
 		Instance(Policy policy, Counters counters, boolean automatic) {
 			this.connector.start(Duration.ofSeconds(10));
-			this.exchange = new HotExchange(this.hot, RedisHotKeys.on(this.connector, "rl", "local"), 100,
-					System::nanoTime);
+			this.exchange = new HotExchange(this.hot, new TopRefusals(System::nanoTime),
+					RedisHotKeys.on(this.connector, "rl", "local"), 100, System::nanoTime);
 			LeasedCounters leased = new LeasedCounters(counters, LeaseOptions.DEFAULTS, () -> 1, this.hot,
 					(permits) -> {
 					}, System::nanoTime);
