@@ -72,6 +72,7 @@ public final class RateLimitHealth {
 			if (state.incident() != null) {
 				details.put("incident", state.incident().text());
 			}
+			details.put("rejected", control.rejected().size());
 		}
 		return details;
 	}
