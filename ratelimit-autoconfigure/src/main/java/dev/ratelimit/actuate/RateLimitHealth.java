@@ -65,10 +65,7 @@ public final class RateLimitHealth {
 		details.put("switch", (forced != null) ? forced.name().toLowerCase(Locale.ROOT) : "off");
 		details.put("fleet", this.fleet.size());
 		details.put("policies", this.live.current().ids().size());
-		int rejected = this.live.rejected().size();
-		if (rejected > 0) {
-			details.put("rejected", rejected);
-		}
+		details.put("rejected", this.live.rejected().size());
 		ControlPlane control = this.control.get();
 		ReplicaState state = (control != null) ? control.state() : null;
 		details.put("stale", state != null && state.stale());

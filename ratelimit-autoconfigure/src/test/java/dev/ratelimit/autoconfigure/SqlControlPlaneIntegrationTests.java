@@ -55,7 +55,10 @@ class SqlControlPlaneIntegrationTests {
 	}
 
 	private static ApplicationContextRunner on(String database) {
-		PostgresServer server = PostgresServer.shared();
+		return on(PostgresServer.shared(), database);
+	}
+
+	static ApplicationContextRunner on(PostgresServer server, String database) {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class,
 					RateLimitStoreAutoConfiguration.class, RateLimitControlAutoConfiguration.class))
