@@ -194,7 +194,7 @@ class ReplicaTests {
 		}
 
 		@Override
-		public CompletionStage<List<AuditRecord>> audit(Instant before, int limit) {
+		public CompletionStage<List<AuditRecord>> audit(AuditPosition before, int limit) {
 			throw new UnsupportedOperationException();
 		}
 
