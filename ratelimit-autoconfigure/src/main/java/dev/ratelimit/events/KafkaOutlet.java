@@ -35,6 +35,10 @@ final class KafkaOutlet implements EventOutlet {
 	private static final List<Header> HEADERS = List
 		.of(new RecordHeader("content-type", EventFormat.CONTENT_TYPE.getBytes(StandardCharsets.US_ASCII)));
 
+	/** Settings of the application that are about records of its own. */
+	private static final List<String> OF_OTHER_RECORDS = List.of(ProducerConfig.TRANSACTIONAL_ID_CONFIG,
+			ProducerConfig.PARTITIONER_CLASS_CONFIG, ProducerConfig.INTERCEPTOR_CLASSES_CONFIG);
+
 	private static final long RENEW_NANOS = Duration.ofSeconds(1).toNanos();
 
 	/** How long the client may hold up our thread, and so the end of the application. */
@@ -127,7 +131,7 @@ final class KafkaOutlet implements EventOutlet {
 		Map<String, Object> settings = new HashMap<>(this.settings.get());
 		settings.putIfAbsent(ProducerConfig.LINGER_MS_CONFIG, LINGER_MILLIS);
 		settings.putIfAbsent(CommonClientConfigs.METADATA_RECOVERY_STRATEGY_CONFIG, "rebootstrap");
-		settings.remove(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
+		OF_OTHER_RECORDS.forEach(settings::remove);
 		settings.put(ProducerConfig.CLIENT_ID_CONFIG, "ratelimit-events");
 		settings.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
 		settings.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);

@@ -17,6 +17,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.RoundRobinPartitioner;
+import org.apache.kafka.common.serialization.LongSerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -99,8 +101,14 @@ class UsageEventsIntegrationTests {
 	}
 
 	@Test
-	void eventsOfATenantStayInOrder() throws Exception {
-		run(application(broker.address()), (context) -> {
+	void eventsOfATenantStayInOrderWhateverTheApplicationsProducersDo() throws Exception {
+		ApplicationContextRunner application = application(broker.address()).withPropertyValues(
+				"spring.kafka.producer.acks=0", "spring.kafka.producer.retries=0",
+				"spring.kafka.producer.transaction-id-prefix=tx-",
+				"spring.kafka.producer.value-serializer=" + LongSerializer.class.getName(),
+				"spring.kafka.producer.properties.enable.idempotence=false",
+				"spring.kafka.producer.properties.partitioner.class=" + RoundRobinPartitioner.class.getName());
+		run(application, (context) -> {
 			for (int i = 0; i < 1_000; i++) {
 				decide(context, ANN.with(Dimension.TENANT, "tenant-" + i % 7));
 			}
