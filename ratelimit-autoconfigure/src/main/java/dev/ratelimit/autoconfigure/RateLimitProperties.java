@@ -32,6 +32,7 @@ import dev.ratelimit.web.HeaderOptions;
  * @param hot Counters with a lot of traffic.
  * @param policiesStore Where policies that are edited at run time are kept.
  * @param selfService What administrators of tenants may do themselves.
+ * @param events Usage events, one for each decision, sent to Kafka.
  * @param onUnknownPolicy What happens to a request whose policy is gone.
  * @param redSwitch Forces a mode on all policies while set.
  * @param policies Policies by id; an id with a dot needs brackets in YAML.
@@ -42,8 +43,9 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		@DefaultValue Headers headers, @DefaultValue Identity identity, @DefaultValue List<Map<String, String>> allow,
 		@DefaultValue List<Map<String, String>> deny, @DefaultValue Fleet fleet, @DefaultValue Memory memory,
 		@DefaultValue Lease lease, @DefaultValue Hot hot, @DefaultValue PoliciesStore policiesStore,
-		@DefaultValue SelfService selfService, @DefaultValue("allow") OnUnknownPolicy onUnknownPolicy,
-		@Name("switch") @DefaultValue RedSwitch redSwitch, @DefaultValue Map<String, PolicyProperties> policies) {
+		@DefaultValue SelfService selfService, @DefaultValue Events events,
+		@DefaultValue("allow") OnUnknownPolicy onUnknownPolicy, @Name("switch") @DefaultValue RedSwitch redSwitch,
+		@DefaultValue Map<String, PolicyProperties> policies) {
 
 	/**
 	 * Where counters are kept.
@@ -234,6 +236,20 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 */
 	public record SelfService(@DefaultValue("false") boolean enabled,
 			@DefaultValue("ROLE_RATELIMIT_TENANT_ADMIN") String authority) {
+	}
+
+	/**
+	 * Usage events, one for each decision, sent to Kafka.
+	 *
+	 * @param enabled Whether they are sent, with the settings of spring.kafka.
+	 * @param topic Topic that they are sent to.
+	 * @param bufferSize Number of events that wait or are not confirmed yet at most; what
+	 * finds no room is dropped and counted.
+	 * @param flushTimeout Time that the end of the application waits for events to be
+	 * delivered.
+	 */
+	public record Events(@DefaultValue("false") boolean enabled, @DefaultValue("ratelimit-usage") String topic,
+			@DefaultValue("50000") int bufferSize, @DefaultValue("5s") Duration flushTimeout) {
 	}
 
 	/**
