@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.counter.SealedHashes;
 
 /**
  * The fleet's rates and marks in Redis, by one script call a second. Rates of a second,
@@ -35,6 +36,8 @@ public final class RedisHotKeys implements HotStore {
 
 	private final Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands;
 
+	private final HotTexts texts;
+
 	private final byte[][] keys;
 
 	private final byte[] marks;
@@ -44,8 +47,9 @@ public final class RedisHotKeys implements HotStore {
 	private volatile long told;
 
 	private RedisHotKeys(Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands, String prefix,
-			String region) {
+			String region, SealedHashes hashes) {
 		this.commands = commands;
+		this.texts = new HotTexts(hashes);
 		String rates = prefix + ":{fleet}:hot:" + region + ":";
 		this.marks = bytes(prefix + ":{fleet}:hot:marks");
 		this.keys = new byte[][] { bytes(rates + 0), bytes(rates + 1), bytes(rates + 2), this.marks };
@@ -56,9 +60,10 @@ public final class RedisHotKeys implements HotStore {
 	 * @param connector the limiter's connection
 	 * @param prefix first part of the keys
 	 * @param region only rates of the same region are added up
+	 * @param hashes how hash codes are written
 	 */
-	public static RedisHotKeys on(RedisConnector connector, String prefix, String region) {
-		return new RedisHotKeys(connector::commands, prefix, region);
+	public static RedisHotKeys on(RedisConnector connector, String prefix, String region, SealedHashes hashes) {
+		return new RedisHotKeys(connector::commands, prefix, region, hashes);
 	}
 
 	@Override
@@ -68,7 +73,7 @@ public final class RedisHotKeys implements HotStore {
 		arguments.add(bytes(Integer.toString(top)));
 		for (HotKey key : seen) {
 			arguments.add(bytes(Long.toString(key.perSecond())));
-			arguments.add(bytes(HotTexts.encode(key.name())));
+			arguments.add(bytes(this.texts.encode(key.name())));
 		}
 		return send((commands) -> LuaScript.HOT.call(commands, this.keys, arguments.toArray(byte[][]::new)))
 			.thenApply(this::decode);
@@ -86,7 +91,7 @@ public final class RedisHotKeys implements HotStore {
 
 	private CompletionStage<Boolean> write(HotMark mark, boolean replace) {
 		byte[][] arguments = { bytes(mark.name().key()), bytes(Long.toString(Math.max(1, mark.left().toMillis()))),
-				bytes(HotTexts.encode(mark)), bytes(Integer.toString(MAX_MARKS)), bytes(replace ? "1" : "0") };
+				bytes(this.texts.encode(mark)), bytes(Integer.toString(MAX_MARKS)), bytes(replace ? "1" : "0") };
 		return written(send((commands) -> LuaScript.HOT_MARK.call(commands, new byte[][] { this.marks }, arguments)))
 			.thenApply((reply) -> (Long) reply.get(0) == 1);
 	}
@@ -99,7 +104,7 @@ public final class RedisHotKeys implements HotStore {
 	private View decode(List<Object> reply) {
 		this.told = (Long) reply.get(0);
 		long micros = SECOND_MICROS - (Long) reply.get(1) + this.phaseMicros;
-		return new View(HotTexts.decodeRates((List<?>) reply.get(2)), HotTexts.decodeMarks((List<?>) reply.get(3)),
+		return new View(this.texts.decodeRates((List<?>) reply.get(2)), this.texts.decodeMarks((List<?>) reply.get(3)),
 				Duration.ofNanos(1_000 * micros));
 	}
 
