@@ -90,7 +90,7 @@ public class RateLimitEndpointAutoConfiguration {
 	@ConditionalOnMissingBean
 	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, HotSplits splits, Policies policies,
 			ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check, Audit audit) {
-		return new HotKeyAdmin(hot, splits, policies, (request, limit) -> limiter.getObject().counter(request, limit),
+		return new HotKeyAdmin(hot, splits, policies, (request, limit) -> limiter.getObject().counters(request, limit),
 				check, audit, Clock.systemUTC());
 	}
 
