@@ -124,10 +124,10 @@ public final class RedisSalt implements AutoCloseable {
 				answer(commands.set(this.key, this.salt.text().getBytes(StandardCharsets.UTF_8), SetArgs.Builder.nx()));
 				shared = read(commands);
 			}
-			if (shared != null && !shared.isEmpty()) {
-				take(shared);
+			if (shared == null || shared.isEmpty()) {
+				throw new IllegalStateException("there is something else in its place");
 			}
-			this.failing = false;
+			take(shared);
 		}
 		catch (ExecutionException | TimeoutException | RuntimeException ex) {
 			failed(ex);
@@ -155,6 +155,7 @@ public final class RedisSalt implements AutoCloseable {
 			logger.debug("This instance uses the salt of the fleet from now on");
 		}
 		this.agreed = true;
+		this.failing = false;
 	}
 
 	private void failed(Exception failure) {
