@@ -15,6 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 import dev.ratelimit.Decision;
@@ -26,6 +27,7 @@ import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Epochs;
 import dev.ratelimit.counter.HotStore;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
@@ -56,6 +58,7 @@ import dev.ratelimit.web.RequestResolver;
 @AutoConfiguration(after = RateLimitRedisAutoConfiguration.class)
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RateLimitProperties.class)
+@Import(HashingConfiguration.class)
 public class RateLimitAutoConfiguration {
 
 	private static final int MAX_HOT = 10_000;
@@ -65,8 +68,8 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	PolicyMapper rateLimitPolicyMapper(Map<String, DimensionResolver> resolvers) {
-		return new PolicyMapper(dimensions(resolvers).keySet());
+	PolicyMapper rateLimitPolicyMapper(RateLimitProperties properties, Map<String, DimensionResolver> resolvers) {
+		return new PolicyMapper(dimensions(resolvers).keySet(), properties.identity().hash().longestWindow());
 	}
 
 	@Bean
@@ -96,9 +99,9 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	CounterKeys rateLimitCounterKeys(RateLimitProperties properties) {
+	CounterKeys rateLimitCounterKeys(RateLimitProperties properties, Epochs epochs) {
 		return PolicyMapper.checked("Set 'ratelimit.key-prefix' to something like rl.",
-				() -> new CounterKeys(properties.keyPrefix()));
+				() -> new CounterKeys(properties.keyPrefix(), properties.identity().hash().dimensions(), epochs));
 	}
 
 	@Bean

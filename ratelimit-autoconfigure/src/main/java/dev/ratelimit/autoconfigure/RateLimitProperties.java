@@ -1,14 +1,17 @@
 package dev.ratelimit.autoconfigure;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.bind.Name;
 
+import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.web.HeaderOptions;
 
@@ -131,11 +134,34 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		 *
 		 * @param ip Whether IPs are.
 		 * @param user Whether users are.
-		 * @param salt Secret, the same in every instance.
-		 * @param rotate Time after which a new hash is used.
+		 * @param salt Secret, the same in every instance; without one, they share a
+		 * random one through Redis.
+		 * @param rotate Time after which a new hash is used, at least an hour and no less
+		 * than the longest window.
 		 */
 		public record Hash(@DefaultValue("true") boolean ip, @DefaultValue("false") boolean user,
 				@DefaultValue("") String salt, @DefaultValue("90d") Duration rotate) {
+
+			boolean hasSalt() {
+				return !this.salt.isBlank();
+			}
+
+			/** What is hashed in keys of counters. */
+			Set<Dimension> dimensions() {
+				Set<Dimension> dimensions = new HashSet<>();
+				if (this.ip) {
+					dimensions.add(Dimension.IP);
+				}
+				if (this.user) {
+					dimensions.add(Dimension.USER);
+				}
+				return dimensions;
+			}
+
+			/** A longer window would not be over when its counter is given up. */
+			@Nullable Duration longestWindow() {
+				return (this.ip || this.user) ? this.rotate : null;
+			}
 
 			/** Without the salt: it is a secret. */
 			@Override

@@ -48,7 +48,7 @@ class PolicyDocumentsTests {
 			 "rollout": {"percent": 10, "valid-from": "2026-01-01T00:00:00Z", "stages": [10, 100], "hold": "5m"}}
 			""";
 
-	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account")));
+	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account"), null));
 
 	@Test
 	void documentSaysAllThatTheConfigurationCan() {

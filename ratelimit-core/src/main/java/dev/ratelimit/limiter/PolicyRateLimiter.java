@@ -159,16 +159,18 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * The counter that one limit has for the request's caller.
+	 * The counter that one limit has for the request's caller, and for a while after the
+	 * keys of hashed values have changed the one before it too.
 	 * @throws IllegalArgumentException if there is no such policy or limit, or the
 	 * request lacks a dimension of it
 	 */
-	public Counter counter(Request request, String limit) {
+	public List<Counter> counters(Request request, String limit) {
 		Match match = match(request);
 		for (CounterSpec spec : match.specs()) {
-			Counter counter = spec.limit().name().equals(limit) ? this.resolver.resolve(match, spec, request) : null;
-			if (counter != null) {
-				return counter;
+			List<Counter> counters = spec.limit().name().equals(limit) ? this.resolver.resolve(match, spec, request)
+					: List.of();
+			if (!counters.isEmpty()) {
+				return counters;
 			}
 		}
 		throw new IllegalArgumentException("policy '" + request.policy() + "' has no limit '" + limit

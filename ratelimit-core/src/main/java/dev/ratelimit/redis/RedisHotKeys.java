@@ -19,6 +19,7 @@ import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
 import dev.ratelimit.counter.RefusedKey;
+import dev.ratelimit.counter.SealedHashes;
 
 /**
  * The fleet's rates, refusals and marks in Redis, by one script call a second. Rates and
@@ -38,6 +39,8 @@ public final class RedisHotKeys implements HotStore {
 
 	private final Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands;
 
+	private final HotTexts texts;
+
 	private final byte[][] keys;
 
 	private final byte[] marks;
@@ -47,8 +50,9 @@ public final class RedisHotKeys implements HotStore {
 	private volatile long told;
 
 	private RedisHotKeys(Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands, String prefix,
-			String region) {
+			String region, SealedHashes hashes) {
 		this.commands = commands;
+		this.texts = new HotTexts(hashes);
 		String rates = prefix + ":{fleet}:hot:" + region + ":";
 		this.marks = bytes(prefix + ":{fleet}:hot:marks");
 		String refusals = prefix + ":{fleet}:refused:" + region + ":";
@@ -61,9 +65,10 @@ public final class RedisHotKeys implements HotStore {
 	 * @param connector the limiter's connection
 	 * @param prefix first part of the keys
 	 * @param region only rates of the same region are added up
+	 * @param hashes how hash codes are written
 	 */
-	public static RedisHotKeys on(RedisConnector connector, String prefix, String region) {
-		return new RedisHotKeys(connector::commands, prefix, region);
+	public static RedisHotKeys on(RedisConnector connector, String prefix, String region, SealedHashes hashes) {
+		return new RedisHotKeys(connector::commands, prefix, region, hashes);
 	}
 
 	@Override
@@ -78,9 +83,9 @@ public final class RedisHotKeys implements HotStore {
 			.thenApply(this::decode);
 	}
 
-	private static void add(List<byte[]> arguments, long number, CounterName name) {
+	private void add(List<byte[]> arguments, long number, CounterName name) {
 		arguments.add(bytes(Long.toString(number)));
-		arguments.add(bytes(HotTexts.encode(name)));
+		arguments.add(bytes(this.texts.encode(name)));
 	}
 
 	@Override
@@ -95,7 +100,7 @@ public final class RedisHotKeys implements HotStore {
 
 	private CompletionStage<Boolean> write(HotMark mark, boolean replace) {
 		byte[][] arguments = { bytes(mark.name().key()), bytes(Long.toString(Math.max(1, mark.left().toMillis()))),
-				bytes(HotTexts.encode(mark)), bytes(Integer.toString(MAX_MARKS)), bytes(replace ? "1" : "0") };
+				bytes(this.texts.encode(mark)), bytes(Integer.toString(MAX_MARKS)), bytes(replace ? "1" : "0") };
 		return written(send((commands) -> LuaScript.HOT_MARK.call(commands, new byte[][] { this.marks }, arguments)))
 			.thenApply((reply) -> (Long) reply.get(0) == 1);
 	}
@@ -108,8 +113,9 @@ public final class RedisHotKeys implements HotStore {
 	private View decode(List<Object> reply) {
 		this.told = (Long) reply.get(0);
 		long micros = SECOND_MICROS - (Long) reply.get(1) + this.phaseMicros;
-		return new View(HotTexts.decode((List<?>) reply.get(2), HotKey::new),
-				HotTexts.decode((List<?>) reply.get(3), RefusedKey::new), HotTexts.decodeMarks((List<?>) reply.get(4)),
+		return new View(this.texts.decode((List<?>) reply.get(2), HotKey::new),
+				this.texts.decode((List<?>) reply.get(3), RefusedKey::new),
+				this.texts.decodeMarks((List<?>) reply.get(4)),
 				Duration.ofNanos(1_000 * micros));
 	}
 

@@ -22,6 +22,8 @@ import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
 import dev.ratelimit.counter.RefusedKey;
+import dev.ratelimit.counter.Salt;
+import dev.ratelimit.counter.SealedHashes;
 import dev.ratelimit.hot.HotCounter;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
@@ -44,6 +46,8 @@ abstract class HotKeysContract {
 
 	private static final CounterSpec SPEC = new CounterSpec(Algorithm.GCRA,
 			Limit.of("per-tenant", List.of(Dimension.TENANT), "1000000/s"), Enforcement.ADAPTIVE);
+
+	private static final SealedHashes HASHES = new SealedHashes(Salt.of("salt of the tests"));
 
 	private final List<Instance> fleet = new ArrayList<>();
 
@@ -201,8 +205,8 @@ abstract class HotKeysContract {
 		Instance(RedisConnector connector) {
 			this.connector = connector;
 			connector.start(Duration.ofSeconds(10));
-			this.exchange = new HotExchange(this.counters, this.refusals, RedisHotKeys.on(connector, "rl", "local"),
-					100, System::nanoTime);
+			this.exchange = new HotExchange(this.counters, this.refusals,
+					RedisHotKeys.on(connector, "rl", "local", HASHES), 100, System::nanoTime);
 			this.exchange.start();
 		}
 

@@ -29,6 +29,8 @@ import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.counter.Salt;
+import dev.ratelimit.counter.SealedHashes;
 import dev.ratelimit.hot.AutoSplit;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
@@ -58,6 +60,8 @@ class MarkedSplitIntegrationTests {
 	private static final int PARTS = 4;
 
 	private static final Request ACME = Request.of("orders").with(Dimension.TENANT, "acme");
+
+	private static final SealedHashes HASHES = new SealedHashes(Salt.of("salt of the tests"));
 
 	private static RedisClusterClient client;
 
@@ -213,7 +217,7 @@ class MarkedSplitIntegrationTests {
 		Instance(Policy policy, Counters counters, boolean automatic) {
 			this.connector.start(Duration.ofSeconds(10));
 			this.exchange = new HotExchange(this.hot, new TopRefusals(System::nanoTime),
-					RedisHotKeys.on(this.connector, "rl", "local"), 100, System::nanoTime);
+					RedisHotKeys.on(this.connector, "rl", "local", HASHES), 100, System::nanoTime);
 			LeasedCounters leased = new LeasedCounters(counters, LeaseOptions.DEFAULTS, () -> 1, this.hot,
 					(permits) -> {
 					}, System::nanoTime);
@@ -229,7 +233,7 @@ class MarkedSplitIntegrationTests {
 		}
 
 		Counter counter() {
-			return this.limiter.counter(ACME, "per-tenant");
+			return this.limiter.counters(ACME, "per-tenant").get(0);
 		}
 
 		int parts() {
