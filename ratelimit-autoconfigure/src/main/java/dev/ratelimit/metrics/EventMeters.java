@@ -11,15 +11,11 @@ import dev.ratelimit.events.UsageEvents;
  */
 public final class EventMeters {
 
-	static final String DELIVERED = "ratelimit.events.delivered";
-
-	static final String DROPPED = "ratelimit.events.dropped";
-
 	public EventMeters(MeterRegistry registry, UsageEvents events) {
-		FunctionCounter.builder(DELIVERED, events, UsageEvents::delivered)
+		FunctionCounter.builder(MeterNames.EVENTS_DELIVERED, events, UsageEvents::delivered)
 			.description("Usage events that the broker has confirmed")
 			.register(registry);
-		FunctionCounter.builder(DROPPED, events, UsageEvents::dropped)
+		FunctionCounter.builder(MeterNames.EVENTS_DROPPED, events, UsageEvents::dropped)
 			.description("Usage events that were given up")
 			.register(registry);
 	}

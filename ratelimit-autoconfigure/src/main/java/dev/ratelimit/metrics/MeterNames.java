@@ -47,6 +47,10 @@ public final class MeterNames {
 
 	public static final String ROLLBACKS = "ratelimit.rollbacks";
 
+	public static final String EVENTS_DELIVERED = "ratelimit.events.delivered";
+
+	public static final String EVENTS_DROPPED = "ratelimit.events.dropped";
+
 	public static final String HOT_KEYS = "ratelimit.hotkeys";
 
 	public static final String HOT_KEYS_MAX_RATE = "ratelimit.hotkeys.max.rate";

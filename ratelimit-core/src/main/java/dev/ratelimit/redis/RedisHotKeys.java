@@ -115,8 +115,7 @@ public final class RedisHotKeys implements HotStore {
 		long micros = SECOND_MICROS - (Long) reply.get(1) + this.phaseMicros;
 		return new View(this.texts.decode((List<?>) reply.get(2), HotKey::new),
 				this.texts.decode((List<?>) reply.get(3), RefusedKey::new),
-				this.texts.decodeMarks((List<?>) reply.get(4)),
-				Duration.ofNanos(1_000 * micros));
+				this.texts.decodeMarks((List<?>) reply.get(4)), Duration.ofNanos(1_000 * micros));
 	}
 
 	private <T> CompletionStage<T> send(
