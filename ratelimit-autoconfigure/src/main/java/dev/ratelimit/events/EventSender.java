@@ -17,6 +17,8 @@ final class EventSender implements Runnable {
 
 	private static final long RETRY_NANOS = Duration.ofMillis(100).toNanos();
 
+	private static final int TURN = 1_000;
+
 	private final EventBuffer buffer;
 
 	private final EventFormat format;
@@ -28,7 +30,7 @@ final class EventSender implements Runnable {
 	private final DeliveryLog log;
 
 	/** Not taken yet. */
-	private @Nullable UsageEvent inHand;
+	private @Nullable EventMessage inHand;
 
 	/** Until when events are handed over, by {@link System#nanoTime()}. */
 	private volatile @Nullable Long deadline;
@@ -63,16 +65,16 @@ final class EventSender implements Runnable {
 	}
 
 	/**
-	 * Hands over what there is.
+	 * Hands over what there is, but not for ever: the log wants to be looked after too.
 	 * @return how long to wait before the next turn
 	 */
 	private long turn() {
-		while (left() > 0) {
-			UsageEvent event = (this.inHand != null) ? this.inHand : this.buffer.take();
-			if (event == null) {
+		for (int i = 0; i < TURN && left() > 0; i++) {
+			EventMessage message = (this.inHand != null) ? this.inHand : next();
+			if (message == null) {
 				return IDLE_NANOS;
 			}
-			this.inHand = handOver(event) ? null : event;
+			this.inHand = this.outlet.take(message, this.fate) ? null : message;
 			if (this.inHand != null) {
 				return RETRY_NANOS;
 			}
@@ -80,16 +82,18 @@ final class EventSender implements Runnable {
 		return 0;
 	}
 
-	private boolean handOver(UsageEvent event) {
-		EventMessage message;
-		try {
-			message = this.format.write(event);
+	private @Nullable EventMessage next() {
+		UsageEvent event = this.buffer.take();
+		while (event != null) {
+			try {
+				return this.format.write(event);
+			}
+			catch (RuntimeException ex) {
+				this.fate.lost(ex);
+				event = this.buffer.take();
+			}
 		}
-		catch (RuntimeException ex) {
-			this.fate.lost(ex);
-			return true;
-		}
-		return this.outlet.take(message, this.fate);
+		return null;
 	}
 
 	/** The time is over. An event may just be being added: there is no more than that. */

@@ -68,6 +68,7 @@ class UsageEventsTests {
 		this.outlet.open = true;
 		await().until(() -> this.outlet.taken.size() == 3);
 		assertThat(this.events.dropped()).isZero();
+		assertThat(this.outlet.messages.get(0)).contains("\"id\":\"1\"");
 	}
 
 	@Test
