@@ -1,9 +1,5 @@
 package dev.ratelimit.autoconfigure;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -65,22 +61,6 @@ public class RateLimitEventsAutoConfiguration {
 					"Correct 'ratelimit.events.topic', 'ratelimit.events.buffer-size' or "
 							+ "'ratelimit.events.flush-timeout'.",
 					() -> new EventOptions(events.topic(), events.bufferSize(), events.flushTimeout()));
-		}
-
-		/** Nothing but a digest, until there are pseudonyms with a salt. */
-		@Bean
-		@ConditionalOnMissingBean
-		Pseudonyms rateLimitEventPseudonyms() {
-			return (dimension, value) -> {
-				try {
-					MessageDigest digest = MessageDigest.getInstance("SHA-256");
-					digest.update((dimension.name() + ":").getBytes(StandardCharsets.UTF_8));
-					return HexFormat.of().formatHex(digest.digest(value.getBytes(StandardCharsets.UTF_8)), 0, 16);
-				}
-				catch (NoSuchAlgorithmException ex) {
-					throw new IllegalStateException(ex);
-				}
-			};
 		}
 
 		/**
