@@ -12,7 +12,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
@@ -60,14 +59,8 @@ class PolicyFleetIntegrationTests {
 
 	private static ApplicationFleet fleet;
 
-	private final TestReporter reporter;
-
-	PolicyFleetIntegrationTests(TestReporter reporter) {
-		this.reporter = reporter;
-	}
-
 	@BeforeAll
-	static void load(TestReporter reporter) {
+	static void load() {
 		redis = RedisServer.start();
 		fleet = new ApplicationFleet(redis);
 		fleet.growTo(1);
@@ -94,7 +87,8 @@ class PolicyFleetIntegrationTests {
 		fleet.growTo(INSTANCES - 1);
 		long start = System.nanoTime();
 		fleet.growTo(INSTANCES);
-		reporter.publishEntry("start of the last", Duration.ofNanos(System.nanoTime() - start).toMillis() + " ms");
+		System.out.printf("  start of the last of %d: %d ms%n", INSTANCES,
+				Duration.ofNanos(System.nanoTime() - start).toMillis());
 	}
 
 	@AfterAll
@@ -106,7 +100,7 @@ class PolicyFleetIntegrationTests {
 	@Test
 	void writeIsEnforcedByTheLastInstanceInHalfASecond() {
 		Times times = write(LONG ? 100 : 20, PUSHED.multipliedBy(10));
-		this.reporter.publishEntry("pushed to " + INSTANCES, times.toString());
+		System.out.printf("  pushed to %d: %s%n", INSTANCES, times);
 		assertThat(times.p99()).isLessThanOrEqualTo(PUSHED);
 	}
 
@@ -117,7 +111,7 @@ class PolicyFleetIntegrationTests {
 			redis.cli("CLIENT", "KILL", "TYPE", "pubsub");
 			assertThat(redis.cli("PUBSUB", "CHANNELS")).isEmpty();
 			Times times = write(LONG ? 10 : 1, POLLED.multipliedBy(2));
-			this.reporter.publishEntry("found by " + INSTANCES, times.toString());
+			System.out.printf("  found by %d: %s%n", INSTANCES, times);
 			assertThat(times.most()).isLessThanOrEqualTo(POLLED);
 			assertThat(redis.cli("PUBSUB", "CHANNELS")).isEmpty();
 		}
