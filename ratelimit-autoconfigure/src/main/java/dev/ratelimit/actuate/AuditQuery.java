@@ -8,6 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.admin.AdminProblem;
 
 /**
  * Reads {@code ?limit=50&before=2026-11-16T08:00:00Z}.

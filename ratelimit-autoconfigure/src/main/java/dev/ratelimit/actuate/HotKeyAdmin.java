@@ -15,6 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.Audit;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotMark;
@@ -67,7 +71,7 @@ public final class HotKeyAdmin {
 	 * Marks a counter. Fails with an {@link AdminProblem}.
 	 */
 	CompletionStage<Map<String, Object>> mark(@Nullable Map<String, Object> body, @Nullable Principal principal) {
-		String reason = SwitchRequest.reason(body);
+		String reason = AdminChanges.reason(body);
 		return this.changes.attempt("hotkey-mark", reason, principal, "", () -> {
 			HotKeyRequest wished = HotKeyRequest.parse(body, this.policies.get());
 			Counter counter = counter(wished);
@@ -93,7 +97,7 @@ public final class HotKeyAdmin {
 	 * @param selectors as for marking, or the key alone as it is shown
 	 */
 	CompletionStage<Map<String, Object>> unmark(Map<String, Object> selectors, @Nullable Principal principal) {
-		return this.changes.attempt("hotkey-unmark", SwitchRequest.reason(selectors), principal, "", () -> {
+		return this.changes.attempt("hotkey-unmark", AdminChanges.reason(selectors), principal, "", () -> {
 			HotCounter before = find(selectors);
 			CounterName name = (before != null) ? before.name() : name(selectors);
 			Counter counter = selectors.containsKey("key") ? this.list.find(name.key()) : counter(selectors);
