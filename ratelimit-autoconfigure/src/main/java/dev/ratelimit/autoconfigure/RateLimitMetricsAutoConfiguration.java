@@ -16,6 +16,7 @@ import dev.ratelimit.metrics.HotKeyMeters;
 import dev.ratelimit.metrics.LeaseMeters;
 import dev.ratelimit.metrics.MeterListener;
 import dev.ratelimit.metrics.NodeMeters;
+import dev.ratelimit.metrics.RolloutMeters;
 import dev.ratelimit.metrics.StoreMeters;
 import dev.ratelimit.store.PolicyStore;
 
@@ -61,6 +62,13 @@ public class RateLimitMetricsAutoConfiguration {
 	@ConditionalOnBean(PolicyStore.class)
 	StoreMeters rateLimitStoreMeters(MeterRegistry registry, ObjectProvider<ControlPlane> control) {
 		return new StoreMeters(registry, () -> control.getObject().state());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(PolicyStore.class)
+	RolloutMeters rateLimitRolloutMeters(MeterRegistry registry) {
+		return new RolloutMeters(registry);
 	}
 
 }
