@@ -10,8 +10,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 
 import dev.ratelimit.control.ControlPlane;
-import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.metrics.FixedPolicies;
+import dev.ratelimit.metrics.FleetMeters;
 import dev.ratelimit.metrics.HotKeyMeters;
 import dev.ratelimit.metrics.LeaseMeters;
 import dev.ratelimit.metrics.MeterListener;
@@ -33,10 +36,23 @@ import dev.ratelimit.store.PolicyStore;
 @ConditionalOnBean(Policies.class)
 public class RateLimitMetricsAutoConfiguration {
 
+	@Bean(initMethod = "start", destroyMethod = "close")
+	@ConditionalOnMissingBean
+	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies,
+			ObjectProvider<FixedPolicies> fixed) {
+		return new MeterListener(registry, policies, fixed.getIfAvailable(() -> FixedPolicies.NONE));
+	}
+
 	@Bean
 	@ConditionalOnMissingBean
-	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies, Fleet fleet) {
-		return new MeterListener(registry, policies, fleet::size);
+	FleetMeters rateLimitFleetMeters(MeterRegistry registry, Fleet fleet, RedSwitch redSwitch) {
+		return new FleetMeters(registry, fleet::size, () -> redSwitch.mode() != null);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RolloutMeters rateLimitRolloutMeters(MeterRegistry registry) {
+		return new RolloutMeters(registry);
 	}
 
 	@Bean
@@ -62,13 +78,6 @@ public class RateLimitMetricsAutoConfiguration {
 	@ConditionalOnBean(PolicyStore.class)
 	StoreMeters rateLimitStoreMeters(MeterRegistry registry, ObjectProvider<ControlPlane> control) {
 		return new StoreMeters(registry, () -> control.getObject().state());
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	@ConditionalOnBean(PolicyStore.class)
-	RolloutMeters rateLimitRolloutMeters(MeterRegistry registry) {
-		return new RolloutMeters(registry);
 	}
 
 }

@@ -17,8 +17,6 @@ import dev.ratelimit.store.ReplicaListener;
  */
 public final class RolloutMeters implements RolloutListener, ReplicaListener {
 
-	static final String ROLLBACKS = "ratelimit.rollout.rollbacks";
-
 	private final MeterRegistry registry;
 
 	public RolloutMeters(MeterRegistry registry) {
@@ -42,7 +40,7 @@ public final class RolloutMeters implements RolloutListener, ReplicaListener {
 	}
 
 	private Counter rollbacks(String policy) {
-		return Counter.builder(ROLLBACKS)
+		return Counter.builder(MeterNames.ROLLBACKS)
 			.description("Versions that were taken back because they refused too much")
 			.tag("policy", policy)
 			.register(this.registry);

@@ -2,6 +2,8 @@ package dev.ratelimit.counter;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 
@@ -38,6 +40,20 @@ public record Grant(Permits wanted, long permits, List<Reading> readings, List<G
 
 	public boolean refused() {
 		return this.permits < this.wanted.least();
+	}
+
+	/**
+	 * The whole counter that refused, {@code null} if none did. Of several that have too
+	 * little it is the first.
+	 */
+	public @Nullable Counter refusing() {
+		for (int i = 0; refused() && i < this.readings.size(); i++) {
+			Reading reading = this.readings.get(i);
+			if (this.readings.size() == 1 || reading.available(reading.time()) < this.wanted.least()) {
+				return reading.counter().whole();
+			}
+		}
+		return null;
 	}
 
 	/**
