@@ -29,14 +29,30 @@ class ModuleArchitectureTests {
 		.resideInAPackage("dev.ratelimit.gateway..")
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage("dev.ratelimit.aop..", "dev.ratelimit.actuate..");
+		.resideInAnyPackage("dev.ratelimit.aop..", "dev.ratelimit.actuate..", "dev.ratelimit.selfservice..",
+				"dev.ratelimit.admin..");
 
 	@ArchTest
 	static final ArchRule annotationDoesNotKnowTheGateway = noClasses().that()
 		.resideInAPackage("dev.ratelimit.aop..")
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage("dev.ratelimit.gateway..", "dev.ratelimit.actuate..");
+		.resideInAnyPackage("dev.ratelimit.gateway..", "dev.ratelimit.actuate..", "dev.ratelimit.selfservice..",
+				"dev.ratelimit.admin..");
+
+	@ArchTest
+	static final ArchRule endpointAndSelfServiceDoNotKnowEachOther = noClasses().that()
+		.resideInAPackage("dev.ratelimit.actuate..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("dev.ratelimit.selfservice..");
+
+	@ArchTest
+	static final ArchRule onlyTheEndpointKnowsTheActuator = noClasses().that()
+		.resideOutsideOfPackages("dev.ratelimit.actuate..", "dev.ratelimit.autoconfigure..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.boot.actuate..", "dev.ratelimit.actuate..");
 
 	@ArchTest
 	static final ArchRule edgesReachCountersThroughTheLimiter = noClasses().that()

@@ -6,6 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.admin.AdminProblem;
 
 /**
  * The body of a call that changes policies or records: a JSON object whose fields are all

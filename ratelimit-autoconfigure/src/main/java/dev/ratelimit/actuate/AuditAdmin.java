@@ -7,6 +7,10 @@ import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.Audit;
+import dev.ratelimit.admin.AuditTrail;
+
 /**
  * Shows the audit trail, and adds what could not even be read.
  */
@@ -38,8 +42,7 @@ public final class AuditAdmin {
 	 * Somebody has sent a body that nobody could read.
 	 */
 	AdminProblem unreadable(AdminProblem problem, @Nullable Principal principal) {
-		this.audit
-			.record(new Audit.Entry("unreadable", Audit.Outcome.INVALID, AdminChanges.actor(principal), "", "", ""));
+		this.audit.unreadable(principal);
 		return problem;
 	}
 

@@ -7,6 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.admin.AdminProblem;
 import dev.ratelimit.store.AuditPosition;
 
 /**

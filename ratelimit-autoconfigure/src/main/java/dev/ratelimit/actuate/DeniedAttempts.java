@@ -2,6 +2,9 @@ package dev.ratelimit.actuate;
 
 import java.security.Principal;
 
+import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.Audit;
+
 /**
  * Adds to the trail what the application's own security has turned away, before the
  * endpoint could. Only of callers that it knows: who is not logged in could fill a trail

@@ -15,6 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.Audit;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotMark;
@@ -86,7 +90,7 @@ public final class HotKeyAdmin {
 	 * Marks a counter. Fails with an {@link AdminProblem}.
 	 */
 	CompletionStage<Map<String, Object>> mark(@Nullable Map<String, Object> body, @Nullable Principal principal) {
-		String reason = SwitchRequest.reason(body);
+		String reason = AdminChanges.reason(body);
 		return this.changes.attempt("hotkey-mark", reason, principal, "", () -> {
 			HotKeyRequest wished = HotKeyRequest.parse(body, this.policies.get());
 			List<Counter> counters = counters(wished);
@@ -122,7 +126,7 @@ public final class HotKeyAdmin {
 	 * @param selectors as for marking, or the key alone as it is shown
 	 */
 	CompletionStage<Map<String, Object>> unmark(Map<String, Object> selectors, @Nullable Principal principal) {
-		return this.changes.attempt("hotkey-unmark", SwitchRequest.reason(selectors), principal, "", () -> {
+		return this.changes.attempt("hotkey-unmark", AdminChanges.reason(selectors), principal, "", () -> {
 			HotCounter before = find(selectors);
 			CounterName name = (before != null) ? before.name() : name(selectors);
 			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, false, null);

@@ -7,6 +7,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.counter.Counters;
@@ -73,13 +74,17 @@ public final class Overview {
 		described.put("onFailure", text(policy.settings().onFailure()));
 		described.put("onMissingIdentity", text(policy.settings().onMissingIdentity()));
 		Map<String, Object> limits = new LinkedHashMap<>();
-		policy.limits()
-			.forEach(
-					(limit) -> limits.put(limit.name(), Map.of("by", limit.by().stream().map(Object::toString).toList(),
-							"quota", limit.quotas().stream().map(Quota::toString).toList())));
+		policy.limits().forEach((limit) -> limits.put(limit.name(), describe(limit)));
 		described.put("limits", limits);
 		described.put("tiers", policy.settings().tiers().keySet());
 		described.put("overrides", policy.settings().overrides().size());
+		return described;
+	}
+
+	private static Map<String, Object> describe(Limit limit) {
+		Map<String, Object> described = new LinkedHashMap<>();
+		described.put("by", limit.by().stream().map(Object::toString).toList());
+		described.put("quota", limit.quotas().stream().map(Quota::toString).toList());
 		return described;
 	}
 

@@ -18,6 +18,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Policy;
+import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.Audit;
+import dev.ratelimit.admin.ControlProblems;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.LivePolicies;
@@ -207,7 +212,7 @@ public final class PolicyAdmin {
 	}
 
 	static Author author(@Nullable Map<String, Object> body, @Nullable Principal principal) {
-		return new Author(AdminChanges.actor(principal), SwitchRequest.reason(body));
+		return new Author(AdminChanges.actor(principal), AdminChanges.reason(body));
 	}
 
 	static Map<String, Object> describe(RecordVersion version) {

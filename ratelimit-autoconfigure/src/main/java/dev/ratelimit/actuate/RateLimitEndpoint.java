@@ -22,12 +22,17 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.server.ResponseStatusException;
 
+import dev.ratelimit.admin.AdminApi;
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.BodyTooLargeException;
+
 /**
  * The admin API. A controller, because an operation of an ordinary endpoint takes flat
  * strings only; Boot keeps the annotation for such cases but has deprecated it, which is
  * why the warning is off in this one class. With read-only access Boot leaves out all
  * that is not a GET.
  */
+@AdminApi
 @SuppressWarnings("removal")
 @org.springframework.boot.actuate.endpoint.web.annotation.RestControllerEndpoint(id = "ratelimit",
 		defaultAccess = Access.READ_ONLY)

@@ -9,6 +9,11 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.Audit;
+import dev.ratelimit.admin.ControlProblems;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.ControlPlane;
@@ -185,7 +190,8 @@ public final class RecordAdmin {
 	}
 
 	private static String text(RecordVersion version) {
-		return version.key() + ", version " + version.version() + (version.deleted() ? " (deleted)" : "");
+		return RecordIds.subject(version.key()) + ", version " + version.version()
+				+ (version.deleted() ? " (deleted)" : "");
 	}
 
 	private static AdminProblem missing() {

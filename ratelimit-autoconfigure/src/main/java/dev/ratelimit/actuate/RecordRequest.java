@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.admin.AdminProblem;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.store.RecordKey;

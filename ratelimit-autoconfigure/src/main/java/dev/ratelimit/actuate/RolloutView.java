@@ -32,9 +32,17 @@ final class RolloutView {
 			shown.put("counted", counts.fleet() ? "fleet" : "instance");
 			shown.put("newVersion", tally(counts.next()));
 			shown.put("previousVersion", tally(counts.previous()));
-			shown.put("comparison", Map.of("bothAllowed", counts.bothAllowed(), "bothRefused", counts.bothRefused(),
-					"onlyNewRefused", counts.onlyNewRefused(), "onlyOldRefused", counts.onlyOldRefused()));
+			shown.put("comparison", comparison(counts));
 		}
+		return shown;
+	}
+
+	private static Map<String, Object> comparison(RolloutCounts counts) {
+		Map<String, Object> shown = new LinkedHashMap<>();
+		shown.put("bothAllowed", counts.bothAllowed());
+		shown.put("bothRefused", counts.bothRefused());
+		shown.put("onlyNewRefused", counts.onlyNewRefused());
+		shown.put("onlyOldRefused", counts.onlyOldRefused());
 		return shown;
 	}
 

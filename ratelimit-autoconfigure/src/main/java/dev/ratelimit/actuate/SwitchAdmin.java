@@ -14,6 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.Audit;
 import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.limiter.SwitchNotWrittenException;
 
@@ -61,7 +65,7 @@ public final class SwitchAdmin {
 	 * Turns it on. Fails with an {@link AdminProblem}.
 	 */
 	CompletionStage<Map<String, Object>> turnOn(@Nullable Map<String, Object> body, @Nullable Principal principal) {
-		String reason = SwitchRequest.reason(body);
+		String reason = AdminChanges.reason(body);
 		return attempt("switch-on", reason, principal,
 				() -> this.redSwitch.turnOn(SwitchRequest.parse(body, AdminChanges.actor(principal))));
 	}

@@ -13,6 +13,8 @@ import org.springframework.boot.convert.DurationStyle;
 
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminProblem;
 
 /**
  * Reads {@code {"mode": "allow", "for": "1h", "reason": "…"}}. What is not understood is
@@ -44,15 +46,7 @@ final class SwitchRequest {
 						"Use " + String.join(", ", FIELDS) + ".");
 			}
 		}
-		return new ForcedMode(mode(body.get("mode")), duration(body.get("for")), actor, reason(body));
-	}
-
-	/**
-	 * The reason given, even if the rest makes no sense.
-	 */
-	static String reason(@Nullable Map<String, Object> body) {
-		Object reason = (body != null) ? body.get("reason") : null;
-		return (reason != null) ? ForcedMode.printable(reason.toString()) : "";
+		return new ForcedMode(mode(body.get("mode")), duration(body.get("for")), actor, AdminChanges.reason(body));
 	}
 
 	static String text(FailureMode mode) {

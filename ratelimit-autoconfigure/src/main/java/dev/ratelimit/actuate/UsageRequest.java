@@ -12,6 +12,7 @@ import dev.ratelimit.ForcedMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.AdminProblem;
 import dev.ratelimit.policy.PolicySet;
 
 /**

@@ -8,9 +8,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 import dev.ratelimit.actuate.AdminPaths;
-import dev.ratelimit.actuate.BodyLimitAdvice;
-import dev.ratelimit.actuate.BodyLimitWebFilter;
-import dev.ratelimit.actuate.TenantController;
+import dev.ratelimit.admin.BodyLimitAdvice;
+import dev.ratelimit.admin.BodyLimitWebFilter;
+import dev.ratelimit.selfservice.TenantController;
 
 /**
  * What all controllers of the admin API need.

@@ -7,6 +7,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.LivePolicies;
@@ -20,10 +21,12 @@ import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.ReplicaListener;
 
 /**
- * Policies that are edited at run time, where there is a store for them.
+ * Policies that are edited at run time, where there is a store for them. What rollouts do
+ * is audited also on instances whose endpoint is not exposed: each may lead them.
  */
 @AutoConfiguration(after = RateLimitStoreAutoConfiguration.class)
 @ConditionalOnBean({ Policies.class, PolicyStore.class })
+@Import(AuditConfiguration.class)
 public class RateLimitControlAutoConfiguration {
 
 	/**

@@ -13,28 +13,25 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
-import dev.ratelimit.actuate.Audit;
-import dev.ratelimit.actuate.AuditAdmin;
-import dev.ratelimit.actuate.AuditTrail;
-import dev.ratelimit.actuate.AuthorityCheck;
-import dev.ratelimit.actuate.RecordedTenantLimits;
-import dev.ratelimit.actuate.TenantAdmin;
-import dev.ratelimit.actuate.TenantController;
-import dev.ratelimit.actuate.TenantLimits;
+import dev.ratelimit.admin.Audit;
+import dev.ratelimit.admin.AuthorityCheck;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.selfservice.RecordedTenantLimits;
+import dev.ratelimit.selfservice.TenantAdmin;
+import dev.ratelimit.selfservice.TenantController;
+import dev.ratelimit.selfservice.TenantLimits;
 import dev.ratelimit.web.IdentityOptions;
 import dev.ratelimit.web.VerifiedTenant;
 
 /**
  * What a tenant's administrator may do, on the application's own port. Needs tokens that
- * Spring Security has verified, and the actuator for the audit.
+ * Spring Security has verified.
  */
 @AutoConfiguration(after = { RateLimitAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class })
 @ConditionalOnProperty("ratelimit.self-service.enabled")
 @ConditionalOnWebApplication
-@ConditionalOnClass(name = { "org.springframework.boot.actuate.audit.AuditEvent",
-		"org.springframework.security.core.Authentication" })
+@ConditionalOnClass(name = "org.springframework.security.core.Authentication")
 @ConditionalOnBean(Policies.class)
 @Import({ AuditConfiguration.class, AdminWebConfiguration.class })
 public class RateLimitSelfServiceAutoConfiguration {
@@ -48,14 +45,14 @@ public class RateLimitSelfServiceAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	TenantController rateLimitTenantController(RateLimitProperties properties, Policies policies,
-			ObjectProvider<PolicyRateLimiter> limiter, TenantLimits limits, Audit audit, AuditTrail trail) {
+			ObjectProvider<PolicyRateLimiter> limiter, TenantLimits limits, Audit audit) {
 		RateLimitProperties.Identity identity = properties.identity();
 		IdentityOptions options = new IdentityOptions(identity.tenantClaim(), identity.userClaim(),
 				identity.tierClaim(), "", Map.of(), 0);
 		TenantAdmin tenants = new TenantAdmin(policies, () -> limiter.getObject().usage(), limits,
 				(principal) -> VerifiedTenant.of(principal, options),
 				new AuthorityCheck(properties.selfService().authority()), audit, Clock.systemUTC());
-		return new TenantController(tenants, new AuditAdmin(trail, audit));
+		return new TenantController(tenants, audit);
 	}
 
 }

@@ -78,6 +78,19 @@ public final class RecordIds {
 		return entry;
 	}
 
+	/**
+	 * What a record is about, without anything that names a caller.
+	 */
+	public static String subject(RecordKey key) {
+		String kind = key.kind().text();
+		return switch (key.kind()) {
+			case POLICY -> kind + ' ' + key.id();
+			case OVERRIDE, TENANT -> kind + " of " + parts(key, 3).get(0) + " by " + parts(key, 3).get(1);
+			case TIER -> kind + " by " + parts(key, 2).get(0);
+			case ALLOW, DENY -> kind + " by " + String.join(", ", entry(key).keySet());
+		};
+	}
+
 	private static String escape(String value) {
 		return value.replace("%", "%25").replace("&", "%26");
 	}

@@ -45,7 +45,7 @@ public final class MeterNames {
 
 	public static final String POLICIES_PROPAGATION = "ratelimit.policies.propagation";
 
-	public static final String ROLLBACKS = "ratelimit.rollbacks";
+	public static final String ROLLBACKS = "ratelimit.rollout.rollbacks";
 
 	public static final String EVENTS_DELIVERED = "ratelimit.events.delivered";
 

@@ -36,6 +36,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.admin.AdminProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

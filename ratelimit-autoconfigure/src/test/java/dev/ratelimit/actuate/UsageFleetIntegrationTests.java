@@ -25,7 +25,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.http.MediaType;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.core.authority.AuthorityUtils;
 import org.springframework.security.oauth2.jwt.BadJwtException;
@@ -40,13 +39,11 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
-import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitSelfServiceAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
@@ -55,8 +52,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Usage, resets, the trail and what tenants do themselves, on applications that share a
- * Redis.
+ * Usage, resets and the trail, on applications that share a Redis.
  */
 @ExtendWith({ RedisServers.class, OutputCaptureExtension.class })
 class UsageFleetIntegrationTests {
@@ -64,8 +60,6 @@ class UsageFleetIntegrationTests {
 	private static final String USAGE = "/actuator/ratelimit/usage?policy=orders&tenant=acme";
 
 	private static final String AUDIT = "/actuator/ratelimit/audit";
-
-	private static final String LIMITS = "/ratelimit/tenants/me/limits";
 
 	private static final Request ACME = Request.of("orders").with(Dimension.TENANT, "acme");
 
@@ -77,13 +71,12 @@ class UsageFleetIntegrationTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
 				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
 				RateLimitControlAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
-				RateLimitSelfServiceAutoConfiguration.class, ReactiveSecurityAutoConfiguration.class))
+				ReactiveSecurityAutoConfiguration.class))
 		.withUserConfiguration(Security.class)
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
-				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.self-service.enabled=true",
-				"ratelimit.redis.timeout=500ms", "ratelimit.policies.orders.limits.per-tenant.by=tenant",
-				"ratelimit.policies.orders.limits.per-tenant.quota=10000/m",
-				"ratelimit.policies.orders.tiers.small.limits.per-tenant=100/m");
+				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.redis.timeout=500ms",
+				"ratelimit.policies.orders.limits.per-tenant.by=tenant",
+				"ratelimit.policies.orders.limits.per-tenant.quota=10000/m");
 
 	@ParameterizedTest
 	@EnumSource
@@ -152,80 +145,6 @@ class UsageFleetIntegrationTests {
 		});
 	}
 
-	@Test
-	void tenantsAdministratorTightensLooksAndLetsGo(RedisServer redis) {
-		on(redis).run((one) -> on(redis).run((other) -> {
-			patch(one, "ann/acme/RATELIMIT_TENANT_ADMIN",
-					"{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"500/m\"}, \"reason\": \"cost\"}")
-				.expectStatus()
-				.isOk()
-				.expectBody()
-				.json("{\"policy\": \"orders\", \"granted\": {\"per-tenant\": [\"10000/m\"]}, "
-						+ "\"own\": {\"per-tenant\": [\"500/m\"]}}");
-			await().atMost(Duration.ofSeconds(1)).until(() -> limit(other) == 500);
-			client(other).get()
-				.uri("/ratelimit/tenants/me/usage")
-				.headers((headers) -> headers.setBearerAuth("ann/acme/RATELIMIT_TENANT_ADMIN"))
-				.exchange()
-				.expectStatus()
-				.isOk()
-				.expectBody()
-				.json("{\"tenant\": \"acme\", \"policies\": [{\"policy\": \"orders\", \"limits\": [{\"limit\": "
-						+ "\"per-tenant\", \"granted\": [\"10000/m\"], \"quotas\": [{\"limit\": 500, \"used\": 0}]}]}]}");
-			patch(other, "ann/acme/RATELIMIT_TENANT_ADMIN",
-					"{\"policy\": \"orders\", \"limits\": {\"per-tenant\": null}}")
-				.expectStatus()
-				.isOk();
-			await().atMost(Duration.ofSeconds(1)).until(() -> limit(one) == 10_000);
-		}));
-	}
-
-	@Test
-	void tenantGetsNoMoreThanItsTierAndNothingThatIsNotItsOwn(RedisServer redis) {
-		on(redis).run((context) -> {
-			String admin = "ann/acme/RATELIMIT_TENANT_ADMIN";
-			patch(context, admin, "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"10001/m\"}}").expectStatus()
-				.isForbidden()
-				.expectBody()
-				.jsonPath("$.detail")
-				.isEqualTo("Limit 'per-tenant' can be at most 10000/m for this tenant, not 10001/m; "
-						+ "more than that is for operators to give");
-			patch(context, admin, "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"1/m burst 10001\"}}")
-				.expectStatus()
-				.isForbidden();
-			patch(context, admin + "/small", "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"101/m\"}}")
-				.expectStatus()
-				.isForbidden();
-			for (String body : List.of("{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"1/h\"}}",
-					"{\"policy\": \"orders\", \"limits\": {\"nosuch\": \"1/m\"}}",
-					"{\"policy\": \"nosuch\", \"limits\": {\"per-tenant\": \"1/m\"}}",
-					"{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"much\"}}",
-					"{\"policy\": \"orders\", \"limit\": {}}", "{\"policy\": \"orders\"}", "{", "[]")) {
-				patch(context, admin, body).expectStatus()
-					.isBadRequest()
-					.expectHeader()
-					.contentType(MediaType.APPLICATION_PROBLEM_JSON);
-			}
-			String fine = "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"1/m\"}}";
-			patch(context, "bob/acme/OTHER", fine).expectStatus().isForbidden();
-			patch(context, "bob//RATELIMIT_TENANT_ADMIN", fine).expectStatus().isForbidden();
-			client(context).patch()
-				.uri(LIMITS)
-				.contentType(MediaType.APPLICATION_JSON)
-				.bodyValue(fine)
-				.exchange()
-				.expectStatus()
-				.isUnauthorized();
-			assertThat(limit(context)).isEqualTo(10_000);
-		});
-	}
-
-	@Test
-	void withoutTheSettingThereIsNothingForTenants(RedisServer redis) {
-		on(redis).withPropertyValues("ratelimit.self-service.enabled=false")
-			.run((context) -> patch(context, "ann/acme/RATELIMIT_TENANT_ADMIN", "{}").expectStatus().isNotFound());
-	}
-
 	private ReactiveWebApplicationContextRunner on(RedisServer redis) {
 		return this.context.withPropertyValues("spring.data.redis.host=" + redis.host(),
 				"spring.data.redis.port=" + redis.port());
@@ -233,15 +152,6 @@ class UsageFleetIntegrationTests {
 
 	private static WebTestClient client(ApplicationContext context) {
 		return WebTestClient.bindToApplicationContext(context).build();
-	}
-
-	private static WebTestClient.ResponseSpec patch(ApplicationContext context, String token, String body) {
-		return client(context).patch()
-			.uri(LIMITS)
-			.headers((headers) -> headers.setBearerAuth(token))
-			.contentType(MediaType.APPLICATION_JSON)
-			.bodyValue(body)
-			.exchange();
 	}
 
 	private static long held(ApplicationContext context) {
@@ -265,12 +175,7 @@ class UsageFleetIntegrationTests {
 		return number[0];
 	}
 
-	/** What the limit is for the tenant on this instance. */
-	private static long limit(ApplicationContext context) {
-		return context.getBean(Policies.class).get().match(ACME).specs().get(0).limit().quotas().get(0).permits();
-	}
-
-	/** A token here is readable: user, tenant, role and perhaps a tier. */
+	/** A token here is readable: user, tenant and role. */
 	@Configuration(proxyBeanMethods = false)
 	static class Security {
 
@@ -288,12 +193,8 @@ class UsageFleetIntegrationTests {
 		ReactiveJwtDecoder decoder() {
 			return (token) -> {
 				String[] parts = token.split("/");
-				return (parts.length < 3) ? Mono.error(new BadJwtException("bad"))
-						: Mono.just(new Jwt(token, null, null, Map.of("alg", "none"),
-								(parts.length > 3)
-										? Map.of("sub", parts[0], "tenant_id", parts[1], "role", parts[2], "tier",
-												parts[3])
-										: Map.of("sub", parts[0], "tenant_id", parts[1], "role", parts[2])));
+				return (parts.length < 3) ? Mono.error(new BadJwtException("bad")) : Mono.just(new Jwt(token, null,
+						null, Map.of("alg", "none"), Map.of("sub", parts[0], "tenant_id", parts[1], "role", parts[2])));
 			};
 		}
 

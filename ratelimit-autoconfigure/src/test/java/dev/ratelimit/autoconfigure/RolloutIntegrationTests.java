@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -17,6 +18,7 @@ import org.springframework.context.ApplicationContext;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.AuditTrail;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.RecordIds;
@@ -84,6 +86,8 @@ class RolloutIntegrationTests {
 				.contains("the version before 0.0 % of ");
 			assertThat(one.getBean(Policies.class).get().comparison("orders")).isNull();
 			assertThat(output).containsOnlyOnce("version 1 is in force for everybody again");
+			await().untilAsserted(() -> assertThat(trail(one)).contains("action=rollout-back, outcome=done, "
+					+ "actor=rollout, target=orders, before=version 2, after=version 3, reason=rolled back at 50 %"));
 		}));
 	}
 
@@ -127,6 +131,16 @@ class RolloutIntegrationTests {
 
 	static RolloutState state(ApplicationContext context) {
 		return context.getBean(RolloutLeader.class).state("orders");
+	}
+
+	/** There is one without the endpoint, too. */
+	private static String trail(ApplicationContext context) {
+		return context.getBean(AuditTrail.class)
+			.show(null, 10)
+			.toCompletableFuture()
+			.orTimeout(10, TimeUnit.SECONDS)
+			.join()
+			.toString();
 	}
 
 	static List<RecordVersion> history(ApplicationContext context) {

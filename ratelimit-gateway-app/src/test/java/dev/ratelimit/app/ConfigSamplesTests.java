@@ -60,7 +60,7 @@ class ConfigSamplesTests {
 	void allSamplesAreThere() throws IOException {
 		assertThat(samples().map((sample) -> sample.getFileName().toString())).containsExactlyInAnyOrder("gateway.yml",
 				"servlet.yml", "tiers-and-overrides.yml", "login-protection.yml", "llm-weighted-cost.yml",
-				"redis-cluster-tls-acl.yml", "shadow-then-enforce.yml", "usage-events.yml");
+				"redis-cluster-tls-acl.yml", "shadow-then-enforce.yml", "usage-events.yml", "control-plane.yml");
 	}
 
 	@ParameterizedTest
@@ -84,7 +84,7 @@ class ConfigSamplesTests {
 		try (ConfigurableApplicationContext context = new SpringApplicationBuilder(RateLimitGatewayApplication.class)
 			.run("--spring.config.additional-location=file:" + sample, "--ratelimit.backend=memory", "--server.port=0",
 					"--management.server.port=-1", "--spring.reactor.netty.shutdown-quiet-period=0s",
-					"--REDIS_CA=" + someCertificate())) {
+					"--REDIS_CA=" + someCertificate(), "--POLICIES_SNAPSHOT=")) {
 			RateLimitProperties properties = context.getBean(RateLimitProperties.class);
 			assertThat(context.getBean(Policies.class).get().ids()).isEqualTo(properties.policies().keySet());
 			List<Route> routes = context.getBean(RouteLocator.class).getRoutes().collectList().block();

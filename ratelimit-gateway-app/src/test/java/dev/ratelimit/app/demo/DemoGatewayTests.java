@@ -137,6 +137,23 @@ class DemoGatewayTests {
 	}
 
 	@Test
+	void attemptThatSecurityTurnsAwayIsInTheTrail() {
+		assertThat(manage("POST", "ratelimit/switch", token("mallory", "OTHER"))).isEqualTo(403);
+		this.gateway.mutate()
+			.baseUrl("http://localhost:" + this.managementPort + "/actuator/")
+			.build()
+			.get()
+			.uri("ratelimit/audit")
+			.headers((headers) -> bearer(headers, token("ann")))
+			.exchange()
+			.expectBody()
+			.jsonPath("$.entries[?(@.actor == 'mallory')].action")
+			.isEqualTo("denied-by-security")
+			.jsonPath("$.entries[?(@.actor == 'mallory')].target")
+			.isEqualTo("POST switch");
+	}
+
+	@Test
 	void limitsAreNotManagedOnTheGatewaysPort() {
 		this.gateway.get().uri("/actuator/ratelimit").exchange().expectStatus().isNotFound();
 	}

@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -16,7 +16,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAd
  * Bounds the bodies that the admin API reads on the servlet stack. An advice and no
  * filter, because those of the application are not there on a management port of its own.
  */
-@ControllerAdvice(assignableTypes = { RateLimitEndpoint.class, TenantController.class })
+@ControllerAdvice(annotations = AdminApi.class)
 public final class BodyLimitAdvice extends RequestBodyAdviceAdapter {
 
 	@Override

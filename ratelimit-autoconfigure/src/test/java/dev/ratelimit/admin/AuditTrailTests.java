@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.time.Instant;
 import java.util.ArrayList;

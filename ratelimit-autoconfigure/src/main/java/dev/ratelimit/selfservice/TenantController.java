@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.selfservice;
 
 import java.security.Principal;
 import java.util.Map;
@@ -18,10 +18,16 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
+import dev.ratelimit.admin.AdminApi;
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.Audit;
+import dev.ratelimit.admin.BodyTooLargeException;
+
 /**
  * What a tenant's administrator may do, on the application's own port. {@code me} is the
  * tenant of the token: no other can be named.
  */
+@AdminApi
 @RestController
 @RequestMapping(TenantController.PATH)
 public class TenantController {
@@ -30,9 +36,9 @@ public class TenantController {
 
 	private final TenantAdmin tenants;
 
-	private final AuditAdmin audit;
+	private final Audit audit;
 
-	public TenantController(TenantAdmin tenants, AuditAdmin audit) {
+	public TenantController(TenantAdmin tenants, Audit audit) {
 		this.tenants = tenants;
 		this.audit = audit;
 	}
@@ -53,8 +59,11 @@ public class TenantController {
 			ResponseStatusException.class, BodyTooLargeException.class, DataBufferLimitException.class })
 	ResponseEntity<Map<String, Object>> unreadable(Exception failure, @Nullable Principal principal) {
 		AdminProblem problem = AdminProblem.ofBody(failure, TenantRequest.EXAMPLE);
-		// Strangers must not be able to fill the trail.
-		return ((principal != null) ? this.audit.unreadable(problem, principal) : problem).response();
+		if (principal != null) {
+			// Strangers must not be able to fill the trail.
+			this.audit.unreadable(principal);
+		}
+		return problem.response();
 	}
 
 }

@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.selfservice;
 
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.AdminProblem;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.ControlPlane;

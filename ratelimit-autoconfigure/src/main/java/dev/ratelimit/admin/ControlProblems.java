@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -16,7 +16,7 @@ import dev.ratelimit.store.ConflictException;
 /**
  * Says in HTTP's terms why the control plane did not do something.
  */
-final class ControlProblems {
+public final class ControlProblems {
 
 	private ControlProblems() {
 	}
@@ -24,7 +24,7 @@ final class ControlProblems {
 	/**
 	 * The control plane, unless there is no store to keep anything in.
 	 */
-	static ControlPlane require(@Nullable ControlPlane control) {
+	public static ControlPlane require(@Nullable ControlPlane control) {
 		if (control == null) {
 			throw AdminProblem.unavailable("There is no store for what is changed at run time; set "
 					+ "ratelimit.policies-store.type to redis or r2dbc");
@@ -35,11 +35,11 @@ final class ControlProblems {
 	/**
 	 * The same, but failing with an {@link AdminProblem}.
 	 */
-	static <T> CompletionStage<T> translated(CompletionStage<T> stage) {
+	public static <T> CompletionStage<T> translated(CompletionStage<T> stage) {
 		return stage.exceptionallyCompose((failure) -> CompletableFuture.failedStage(of(failure)));
 	}
 
-	static Throwable of(Throwable failure) {
+	private static Throwable of(Throwable failure) {
 		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
 				: failure;
 		String message = String.valueOf(cause.getMessage());

@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.selfservice;
 
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.ForcedMode;
 import dev.ratelimit.Quota;
+import dev.ratelimit.admin.AdminProblem;
 
 /**
  * Reads {@code {"policy": "orders", "limits": {"per-tenant": "500/s"}, "reason": "…"}}.

@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.selfservice;
 
 import java.security.Principal;
 import java.time.Clock;
@@ -19,6 +19,12 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.Audit;
+import dev.ratelimit.admin.ControlProblems;
+import dev.ratelimit.admin.UsageView;
 import dev.ratelimit.limiter.CallerUsage;
 import dev.ratelimit.limiter.LimitUsage;
 import dev.ratelimit.policy.PolicySet;
@@ -116,7 +122,7 @@ public final class TenantAdmin {
 			// Not in the trail, which strangers could fill.
 			return CompletableFuture.failedStage(AdminProblem.unauthenticated());
 		}
-		String reason = SwitchRequest.reason(body);
+		String reason = AdminChanges.reason(body);
 		return this.changes.attempt("tenant-limits", target(body), reason, principal, "", () -> {
 			VerifiedTenant tenant = tenant(principal);
 			TenantRequest wished = TenantRequest.parse(body);

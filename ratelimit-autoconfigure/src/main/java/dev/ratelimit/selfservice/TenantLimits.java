@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.selfservice;
 
 import java.util.List;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;

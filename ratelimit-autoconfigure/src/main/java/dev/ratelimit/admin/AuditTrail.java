@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -78,7 +78,7 @@ public final class AuditTrail {
 	 * Entries, the newest first, and where they are from.
 	 * @param before only what is older, {@code null} for no bound
 	 */
-	CompletionStage<Map<String, Object>> show(@Nullable AuditPosition before, int limit) {
+	public CompletionStage<Map<String, Object>> show(@Nullable AuditPosition before, int limit) {
 		PolicyStore store = this.store.get();
 		if (store == null) {
 			return CompletableFuture.completedFuture(

@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.io.IOException;
 
@@ -6,7 +6,7 @@ import java.io.IOException;
  * The body of a call is larger than any that can be meant. What comes after the bound is
  * not read.
  */
-final class BodyTooLargeException extends IOException {
+public final class BodyTooLargeException extends IOException {
 
 	static final int MOST_BYTES = 256 * 1024;
 

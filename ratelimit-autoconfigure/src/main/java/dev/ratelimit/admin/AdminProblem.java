@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -16,7 +16,7 @@ import org.springframework.web.server.ResponseStatusException;
 /**
  * Why a call of the admin API was not done, as a problem document (RFC 9457).
  */
-final class AdminProblem extends RuntimeException {
+public final class AdminProblem extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
@@ -44,14 +44,14 @@ final class AdminProblem extends RuntimeException {
 	/**
 	 * A field of the body cannot be meant.
 	 */
-	static AdminProblem invalid(String field, String detail, String fix) {
+	public static AdminProblem invalid(String field, String detail, String fix) {
 		return new AdminProblem(HttpStatus.BAD_REQUEST, detail, field, fix);
 	}
 
 	/**
 	 * The body is no JSON object.
 	 */
-	static AdminProblem unreadable(String fix) {
+	public static AdminProblem unreadable(String fix) {
 		return new AdminProblem(HttpStatus.BAD_REQUEST, "The body is not a JSON object", null, fix);
 	}
 
@@ -59,7 +59,7 @@ final class AdminProblem extends RuntimeException {
 	 * The body could not be read.
 	 * @param example how one looks that can
 	 */
-	static AdminProblem ofBody(Exception failure, String example) {
+	public static AdminProblem ofBody(Exception failure, String example) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			if (cause instanceof BodyTooLargeException || cause instanceof DataBufferLimitException) {
 				return new AdminProblem(HttpStatus.valueOf(413),
@@ -77,7 +77,7 @@ final class AdminProblem extends RuntimeException {
 	/**
 	 * An answer, or the problem that it failed with.
 	 */
-	static CompletionStage<ResponseEntity<Map<String, Object>>> orResponse(
+	public static CompletionStage<ResponseEntity<Map<String, Object>>> orResponse(
 			CompletionStage<Map<String, Object>> answer) {
 		return answer.thenApply(ResponseEntity::ok).exceptionally((failure) -> {
 			Throwable cause = (failure instanceof CompletionException && failure.getCause() != null)
@@ -92,23 +92,23 @@ final class AdminProblem extends RuntimeException {
 	/**
 	 * What a call is about is not there.
 	 */
-	static AdminProblem missing(String field, String detail, String fix) {
+	public static AdminProblem missing(String field, String detail, String fix) {
 		return new AdminProblem(HttpStatus.NOT_FOUND, detail, field, fix);
 	}
 
-	static AdminProblem forbidden(String detail) {
+	public static AdminProblem forbidden(String detail) {
 		return new AdminProblem(HttpStatus.FORBIDDEN, detail, null, null);
 	}
 
-	static AdminProblem forbidden() {
+	public static AdminProblem forbidden() {
 		return new AdminProblem(HttpStatus.FORBIDDEN, "Changes need the authority " + AdminCheck.AUTHORITY, null, null);
 	}
 
-	static AdminProblem unauthenticated() {
+	public static AdminProblem unauthenticated() {
 		return new AdminProblem(HttpStatus.UNAUTHORIZED, "A token that was verified is needed", null, null);
 	}
 
-	static AdminProblem unavailable(String detail) {
+	public static AdminProblem unavailable(String detail) {
 		return new AdminProblem(HttpStatus.SERVICE_UNAVAILABLE, detail, null, null);
 	}
 
@@ -116,7 +116,7 @@ final class AdminProblem extends RuntimeException {
 	 * Something stands against it.
 	 * @param newest the version that there is, {@code null} if it is not about versions
 	 */
-	static AdminProblem conflict(String detail, @Nullable Long newest, String fix) {
+	public static AdminProblem conflict(String detail, @Nullable Long newest, String fix) {
 		return new AdminProblem(HttpStatus.CONFLICT, detail, null, fix, newest);
 	}
 
@@ -131,7 +131,7 @@ final class AdminProblem extends RuntimeException {
 		return this.status == HttpStatus.FORBIDDEN;
 	}
 
-	ResponseEntity<Map<String, Object>> response() {
+	public ResponseEntity<Map<String, Object>> response() {
 		Map<String, Object> body = new LinkedHashMap<>();
 		body.put("type", "about:blank");
 		body.put("title", this.status.getReasonPhrase());

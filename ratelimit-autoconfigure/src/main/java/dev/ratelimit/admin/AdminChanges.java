@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.security.Principal;
 import java.util.Map;
@@ -14,13 +14,13 @@ import dev.ratelimit.ForcedMode;
 /**
  * Makes changes for those who may, and leaves a trail of every attempt.
  */
-final class AdminChanges {
+public final class AdminChanges {
 
 	private final AdminCheck check;
 
 	private final Audit audit;
 
-	AdminChanges(AdminCheck check, Audit audit) {
+	public AdminChanges(AdminCheck check, Audit audit) {
 		this.check = check;
 		this.audit = audit;
 	}
@@ -28,9 +28,17 @@ final class AdminChanges {
 	/**
 	 * What somebody goes by in the trail.
 	 */
-	static String actor(@Nullable Principal principal) {
+	public static String actor(@Nullable Principal principal) {
 		String name = (principal != null) ? principal.getName() : null;
 		return (name != null) ? ForcedMode.printable(name) : "anonymous";
+	}
+
+	/**
+	 * The reason that a body gives, even if the rest of it makes no sense.
+	 */
+	public static String reason(@Nullable Map<String, Object> body) {
+		Object reason = (body != null) ? body.get("reason") : null;
+		return (reason != null) ? ForcedMode.printable(reason.toString()) : "";
 	}
 
 	/**
@@ -42,7 +50,7 @@ final class AdminChanges {
 	 * @param change makes it, and throws or fails with an {@link AdminProblem} if it
 	 * cannot
 	 */
-	CompletionStage<Map<String, Object>> attempt(String action, String reason, @Nullable Principal principal,
+	public CompletionStage<Map<String, Object>> attempt(String action, String reason, @Nullable Principal principal,
 			String before, Supplier<CompletionStage<Result>> change) {
 		return attempt(action, "", reason, principal, before, change);
 	}
@@ -52,7 +60,7 @@ final class AdminChanges {
 	 * {@link AdminProblem}.
 	 * @param target what it is about, without anything that names a caller
 	 */
-	CompletionStage<Map<String, Object>> attempt(String action, String target, String reason,
+	public CompletionStage<Map<String, Object>> attempt(String action, String target, String reason,
 			@Nullable Principal principal, String before, Supplier<CompletionStage<Result>> change) {
 		CompletionStage<Result> changed;
 		try {
@@ -99,7 +107,7 @@ final class AdminChanges {
 	 * @param after what is in force now
 	 * @param answer what the caller is told
 	 */
-	record Result(String before, String after, Map<String, Object> answer) {
+	public record Result(String before, String after, Map<String, Object> answer) {
 	}
 
 }

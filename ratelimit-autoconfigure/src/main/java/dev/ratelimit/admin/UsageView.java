@@ -1,10 +1,11 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import dev.ratelimit.Enforcement;
@@ -15,22 +16,25 @@ import dev.ratelimit.limiter.LimitUsage;
  * Says what was used of limits, in the words of the response headers: {@code limit} is
  * the burst, from which {@code remaining} counts down.
  */
-final class UsageView {
+public final class UsageView {
 
 	private final Clock clock;
 
-	UsageView(Clock clock) {
+	public UsageView(Clock clock) {
 		this.clock = clock;
 	}
 
-	Map<String, Object> describe(LimitUsage usage) {
+	/**
+	 * One limit.
+	 */
+	public Map<String, Object> describe(LimitUsage usage) {
 		Map<String, Object> described = new LinkedHashMap<>();
 		described.put("limit", usage.limit().name());
 		described.put("by", names(usage.limit().by()));
 		if (!usage.byIp().isEmpty()) {
 			described.put("ipInsteadOf", names(usage.byIp()));
 		}
-		described.put("enforcement", Overview.text(usage.enforcement()));
+		described.put("enforcement", usage.enforcement().name().toLowerCase(Locale.ROOT));
 		if (usage.enforcement() != Enforcement.STRICT) {
 			described.put("heldByThisInstance", usage.held());
 		}
@@ -42,7 +46,7 @@ final class UsageView {
 		return described;
 	}
 
-	static List<String> names(List<?> values) {
+	public static List<String> names(List<?> values) {
 		return values.stream().map(Object::toString).toList();
 	}
 

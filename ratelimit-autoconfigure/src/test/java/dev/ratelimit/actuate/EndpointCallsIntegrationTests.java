@@ -1,0 +1,220 @@
+package dev.ratelimit.actuate;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.reactive.server.WebTestClient;
+
+import dev.ratelimit.Dimension;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Request;
+import dev.ratelimit.admin.WebStack;
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Every call of the endpoint does on one stack what it does on the other.
+ */
+@ExtendWith(RedisServers.class)
+class EndpointCallsIntegrationTests {
+
+	private static final String ADMIN = "ann/ops/RATELIMIT_ADMIN";
+
+	private static final String POLICY = "{\"policy\": {\"limits\": {\"per-tenant\": {\"by\": \"tenant\", \"quota\": \"%s\"}}}, \"reason\": \"why\"}";
+
+	private static final String HOT = "hotkeys?policy=orders&limit=per-tenant&tenant=acme";
+
+	private WebTestClient client;
+
+	@ParameterizedTest
+	@EnumSource
+	void overviewTellsWhatIsInForce(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			read("", "{\"backend\": \"redis\", \"fleet\": 1, \"region\": \"local\", \"switch\": {\"on\": false}, "
+					+ "\"stale\": false, \"revision\": 0, \"rejected\": [], "
+					+ "\"policies\": {\"orders\": {\"version\": 0, \"onFailure\": \"allow\", \"mode\": \"enforce\"}}}");
+			read("policies", "[{\"id\": \"orders\", \"version\": 0}]");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void policyIsWrittenLookedAtBroughtBackAndDeleted(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			done(HttpMethod.POST, "policies/orders", POLICY.formatted("77/h"), "{\"id\": \"orders\", \"version\": 1}");
+			done(HttpMethod.POST, "policies/orders", POLICY.formatted("88/h"), "{\"version\": 2}");
+			read("policies/orders",
+					"{\"version\": 2, \"policy\": {\"limits\": {\"per-tenant\": {\"quota\": [\"88/h\"]}}}, "
+							+ "\"history\": [{\"version\": 2, \"actor\": \"ann\", \"reason\": \"why\"}, {\"version\": 1}]}");
+			read("policies/orders?version=1",
+					"{\"version\": 1, \"policy\": {\"limits\": {\"per-tenant\": {\"quota\": \"77/h\"}}}}");
+			read("policies/orders?version=0",
+					"{\"version\": 0, \"policy\": {\"limits\": {\"per-tenant\": {\"quota\": [\"10/h\"]}}}}");
+			done(HttpMethod.POST, "policies/orders", "{\"rollback\": 1, \"expect\": 2}", "{\"version\": 3}");
+			read("policies/orders", "{\"limits\": {\"per-tenant\": {\"quota\": [\"77/h\"]}}}");
+			call(HttpMethod.POST, "policies/orders", ADMIN, "{\"rollback\": 1, \"expect\": 2}").expectStatus()
+				.isEqualTo(409)
+				.expectBody()
+				.json("{\"newest\": 3}");
+			done(HttpMethod.DELETE, "policies/orders?reason=over", null, "{\"version\": 4, \"deleted\": true}");
+			read("policies/orders", "{\"version\": 0, \"limits\": {\"per-tenant\": {\"quota\": [\"10/h\"]}}}");
+			call(HttpMethod.GET, "policies/nosuch", ADMIN, null).expectStatus().isNotFound();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void recordIsWrittenLookedAtAndDeleted(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			String override = "overrides/orders/tenant/acme";
+			done(HttpMethod.PUT, override, "{\"limits\": {\"per-tenant\": \"99/h\"}, \"reason\": \"deal\"}",
+					"{\"version\": 1}");
+			read(override, "{\"limits\": {\"per-tenant\": \"99/h\"}, \"actor\": \"ann\", \"reason\": \"deal\"}");
+			String tier = "tiers/tenant/acme";
+			done(HttpMethod.PUT, tier, "{\"tier\": \"pro\"}", "{\"version\": 1}");
+			read(tier, "{\"tier\": \"pro\"}");
+			read("audit?limit=2",
+					"{\"entries\": [{\"action\": \"record-put\", \"before\": \"none\", "
+							+ "\"after\": \"tier by tenant, version 1\"}, "
+							+ "{\"after\": \"override of orders by tenant, version 1\", \"reason\": \"deal\"}]}");
+			for (String list : List.of("allow", "deny")) {
+				done(HttpMethod.PUT, "lists/" + list, "{\"entry\": {\"tenant\": \"acme\"}}", "{\"version\": 1}");
+				read("lists/" + list, "{\"entries\": [{\"entry\": {\"tenant\": \"acme\"}}]}");
+				done(HttpMethod.DELETE, "lists/" + list + "?tenant=acme", null, "{\"deleted\": true}");
+				read("lists/" + list, "{\"entries\": []}");
+			}
+			for (String record : List.of(override, tier)) {
+				done(HttpMethod.DELETE, record + "?reason=over", null, "{\"version\": 2, \"deleted\": true}");
+				await().atMost(Duration.ofSeconds(1))
+					.untilAsserted(() -> call(HttpMethod.GET, record, ADMIN, null).expectStatus().isNotFound());
+			}
+			done(HttpMethod.POST, "import",
+					"{\"records\": [{\"kind\": \"tier\", \"dimension\": \"tenant\", \"value\": \"globex\", \"tier\": \"pro\"}]}",
+					"{\"records\": 1}");
+			read("tiers/tenant/globex", "{\"tier\": \"pro\"}");
+			call(HttpMethod.POST, "store", ADMIN, "{\"action\": \"reseed\"}").expectStatus().isEqualTo(409);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void usageIsToldAndReset(WebStack stack, RedisServer redis) {
+		stack.run(true, properties(redis), (context, client) -> {
+			this.client = client;
+			context.getBean(RateLimiter.class)
+				.check(Request.of("orders").with(Dimension.TENANT, "acme").withCost(4))
+				.toCompletableFuture()
+				.orTimeout(10, TimeUnit.SECONDS)
+				.join();
+			String usage = "usage?policy=orders&tenant=acme";
+			read(usage, "{\"policy\": \"orders\", \"limits\": [{\"quotas\": [{\"used\": 4, \"remaining\": 6}]}]}");
+			done(HttpMethod.DELETE, usage, null, "{\"policy\": \"orders\", \"reset\": [\"per-tenant\"]}");
+			read(usage, "{\"limits\": [{\"quotas\": [{\"used\": 0}]}]}");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void counterIsMarkedHotAndUnmarked(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			done(HttpMethod.POST, "hotkeys",
+					"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": \"acme\", \"for\": \"5m\"}", "{}");
+			read("hotkeys", "[{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"hot\": true, \"marked\": true}]");
+			done(HttpMethod.DELETE, HOT, null, "{}");
+			read("hotkeys", "[]");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void switchIsTurnedOnAndOff(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			done(HttpMethod.POST, "switch", "{\"mode\": \"local\", \"for\": \"5m\", \"reason\": \"INC-1\"}",
+					"{\"on\": true}");
+			read("switch", "{\"on\": true, \"mode\": \"local\", \"actor\": \"ann\", \"reason\": \"INC-1\"}");
+			done(HttpMethod.DELETE, "switch", null, "{\"on\": false}");
+			read("switch", "{\"on\": false}");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void everyWriteNeedsTheRoleAndEveryAttemptIsInTheTrail(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			List<HttpCall> writes = List.of(new HttpCall(HttpMethod.POST, "policies/orders", POLICY.formatted("7/h")),
+					new HttpCall(HttpMethod.DELETE, "policies/orders", null),
+					new HttpCall(HttpMethod.PUT, "overrides/orders/tenant/acme",
+							"{\"limits\": {\"per-tenant\": \"9/h\"}}"),
+					new HttpCall(HttpMethod.DELETE, "overrides/orders/tenant/acme", null),
+					new HttpCall(HttpMethod.PUT, "tiers/tenant/acme", "{\"tier\": \"pro\"}"),
+					new HttpCall(HttpMethod.DELETE, "tiers/tenant/acme", null),
+					new HttpCall(HttpMethod.PUT, "lists/deny", "{\"entry\": {\"tenant\": \"acme\"}}"),
+					new HttpCall(HttpMethod.DELETE, "lists/deny?tenant=acme", null),
+					new HttpCall(HttpMethod.POST, "import", "{\"records\": []}"),
+					new HttpCall(HttpMethod.POST, "store", "{\"action\": \"accept\"}"),
+					new HttpCall(HttpMethod.DELETE, "usage?policy=orders&tenant=acme", null),
+					new HttpCall(HttpMethod.POST, "hotkeys",
+							"{\"policy\": \"orders\", \"limit\": \"per-tenant\", \"tenant\": \"acme\"}"),
+					new HttpCall(HttpMethod.DELETE, HOT, null),
+					new HttpCall(HttpMethod.POST, "switch", "{\"mode\": \"allow\"}"),
+					new HttpCall(HttpMethod.DELETE, "switch", null));
+			writes.forEach((write) -> call(write.method(), write.path(), "bob/ops/OTHER", write.body()).expectStatus()
+				.isForbidden()
+				.expectHeader()
+				.contentType(MediaType.APPLICATION_PROBLEM_JSON));
+			read("", "{\"revision\": 0, \"switch\": {\"on\": false}}");
+			read("hotkeys", "[]");
+			String refused = "{\"outcome\": \"refused\", \"actor\": \"bob\"}";
+			read("audit?limit=" + (writes.size() + 1), "{\"source\": \"store\", \"entries\": ["
+					+ String.join(", ", Stream.generate(() -> refused).limit(writes.size()).toList()) + "]}");
+		});
+	}
+
+	private void run(WebStack stack, RedisServer redis, Runnable calls) {
+		stack.run(true, properties(redis), (context, client) -> {
+			this.client = client;
+			calls.run();
+		});
+	}
+
+	private static String[] properties(RedisServer redis) {
+		return new String[] { "spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port(),
+				"ratelimit.redis.timeout=2s", "ratelimit.policies.orders.limits.per-tenant.by=tenant",
+				"ratelimit.policies.orders.limits.per-tenant.quota=10/h",
+				"ratelimit.policies.orders.tiers.pro.limits.per-tenant=50/h" };
+	}
+
+	/** What was written is to be read within a second. */
+	private void read(String path, String expected) {
+		await().atMost(Duration.ofSeconds(1))
+			.untilAsserted(() -> call(HttpMethod.GET, path, "bob/ops/OTHER", null).expectStatus()
+				.isOk()
+				.expectBody()
+				.json(expected));
+	}
+
+	private void done(HttpMethod method, String path, String body, String expected) {
+		call(method, path, ADMIN, body).expectStatus().isOk().expectBody().json(expected);
+	}
+
+	private WebTestClient.ResponseSpec call(HttpMethod method, String path, String token, String body) {
+		WebTestClient.RequestBodySpec request = this.client.method(method)
+			.uri("/actuator/ratelimit" + (path.isEmpty() ? "" : "/" + path))
+			.headers((headers) -> headers.setBearerAuth(token));
+		return (body != null) ? request.contentType(MediaType.APPLICATION_JSON).bodyValue(body).exchange()
+				: request.exchange();
+	}
+
+	private record HttpCall(HttpMethod method, String path, String body) {
+	}
+
+}

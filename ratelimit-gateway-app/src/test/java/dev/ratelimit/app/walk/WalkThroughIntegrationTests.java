@@ -1,0 +1,154 @@
+package dev.ratelimit.app.walk;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import dev.ratelimit.app.RateLimitGatewayApplication;
+import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.testing.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Who types what docs/operations.md says sees what it shows: its commands are run against
+ * two gateways on one Redis, step by step, and print the same but for times of day. Holds
+ * are shorter here.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Timeout(60)
+class WalkThroughIntegrationTests {
+
+	private static final Pattern REVISION = Pattern.compile("\"revision\":(\\d+)");
+
+	private static RedisServer redis;
+
+	private static List<ConfigurableApplicationContext> gateways;
+
+	private static WalkThrough docs;
+
+	private static Terminal terminal;
+
+	@BeforeAll
+	static void start() throws IOException {
+		docs = WalkThrough.read();
+		redis = RedisServer.start();
+		gateways = Stream.of(1, 2).map((number) -> gateway()).toList();
+		terminal = new Terminal(new Curl(Map.of("localhost:8080", port(0, "server"), "localhost:8081",
+				port(0, "management"), "localhost:8090", port(1, "server"), "localhost:8091", port(1, "management"))));
+		follow("");
+	}
+
+	@AfterAll
+	static void end() {
+		gateways.forEach(ConfigurableApplicationContext::close);
+		redis.close();
+	}
+
+	@Test
+	@Order(1)
+	void limitOfATenantIsRaisedOnBothGatewaysWithinASecond() {
+		follow("Raise a tenant's limit");
+	}
+
+	@Test
+	@Order(2)
+	void newLimitIsTriedOutAndRefusesNobody() {
+		follow("Try a new limit in the dark");
+	}
+
+	@Test
+	@Order(3)
+	void limitIsRolledOutInStages() {
+		follow("Roll it out");
+	}
+
+	@Test
+	@Order(4)
+	void versionThatRefusesTooMuchIsRolledBackByItself(CapturedOutput output) {
+		follow("Watch a slip roll back");
+		assertThat(output.toString()
+			.lines()
+			.filter((line) -> line.contains("rolled back at"))
+			.filter((line) -> !line.contains("audit"))).singleElement()
+			.asString()
+			.containsPattern("WARN .*Policy 'demo-orders', version 5, was rolled back at 50 %: refuses \\d+\\.\\d % of "
+					+ "\\d+, the version before 0\\.0 % of \\d+; version 4 is in force for everybody again");
+	}
+
+	@Test
+	@Order(5)
+	void switchIsFlippedAndReverted() {
+		follow("Flip the switch and back");
+	}
+
+	@Test
+	@Order(6)
+	void allIsAsItWas() {
+		follow("Leave it as it was");
+	}
+
+	private static void follow(String heading) {
+		for (WalkThrough.Call call : docs.step(heading)) {
+			if (call.onlyReads()) {
+				await().atMost(Duration.ofSeconds(20))
+					.pollInterval(Duration.ofMillis(100))
+					.untilAsserted(() -> check(call, terminal.run(call.commands())));
+			}
+			else {
+				String output = terminal.run(call.commands());
+				check(call, output);
+				await().atMost(Duration.ofSeconds(1)).until(() -> isEverywhere(output));
+			}
+		}
+	}
+
+	private static void check(WalkThrough.Call call, String output) {
+		if (call.json()) {
+			assertThat(Printed.json(output)).as(call.commands()).isEqualTo(Printed.json(call.output()));
+		}
+		else if (call.output() != null) {
+			assertThat(Printed.text(output)).as(call.commands()).isEqualTo(Printed.text(call.output()));
+		}
+	}
+
+	/** What was written through one gateway is in force on both. */
+	private static boolean isEverywhere(String written) {
+		Matcher revision = REVISION.matcher(written);
+		return !revision.find() || gateways.stream()
+			.map((gateway) -> gateway.getBean(ControlPlane.class).state().revision())
+			.allMatch((known) -> known >= Long.parseLong(revision.group(1)));
+	}
+
+	private static ConfigurableApplicationContext gateway() {
+		// A busy build machine may be slow, and a check that is not answered would be
+		// allowed.
+		return new SpringApplicationBuilder(RateLimitGatewayApplication.class).profiles("demo")
+			.run("--server.port=0", "--management.server.port=0", "--spring.data.redis.host=" + redis.host(),
+					"--spring.data.redis.port=" + redis.port(), "--ratelimit.redis.timeout=2s");
+	}
+
+	private static Integer port(int gateway, String name) {
+		return gateways.get(gateway).getEnvironment().getProperty("local." + name + ".port", Integer.class);
+	}
+
+}
