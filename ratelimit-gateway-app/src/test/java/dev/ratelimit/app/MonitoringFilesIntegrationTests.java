@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +26,8 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.yaml.snakeyaml.Yaml;
 
+import dev.ratelimit.control.Author;
+import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -57,6 +60,7 @@ class MonitoringFilesIntegrationTests {
 			.collect(Collectors.toCollection(TreeSet::new));
 		assertThat(names).hasSizeGreaterThan(15);
 		try (ConfigurableApplicationContext gateway = start(redis)) {
+			edit(gateway);
 			get(gateway, "local.server.port", "/watched");
 			redis.freeze();
 			get(gateway, "local.server.port", "/watched");
@@ -113,6 +117,16 @@ class MonitoringFilesIntegrationTests {
 			.orTimeout(10, TimeUnit.SECONDS)
 			.join()
 			.body();
+	}
+
+	/** An edited policy can be rolled back. */
+	private static void edit(ConfigurableApplicationContext gateway) {
+		gateway.getBean(ControlPlane.class)
+			.writePolicy("edited", Map.of("limits", Map.of("all", Map.of("quota", "1/s"))), null,
+					new Author("olga", "test"))
+			.toCompletableFuture()
+			.orTimeout(10, TimeUnit.SECONDS)
+			.join();
 	}
 
 	/** With all that makes a meter of its own: a lease, a failure, events. */
