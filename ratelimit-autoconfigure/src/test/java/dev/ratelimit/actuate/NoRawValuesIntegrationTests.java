@@ -136,6 +136,7 @@ class NoRawValuesIntegrationTests {
 		answers.add(call(context, HttpMethod.POST, "/hotkeys",
 				"{\"policy\": \"orders\", \"limit\": \"per-ip\", \"ip\": \"" + IP + "\", \"for\": \"1h\"}"));
 		answers.add(call(context, HttpMethod.GET, "/hotkeys", null));
+		answers.add(call(context, HttpMethod.GET, "/hotkeys?by=refusals", null));
 		answers.add(call(context, HttpMethod.GET, "/usage" + selectors, null));
 		answers.add(call(context, HttpMethod.DELETE, "/usage" + selectors, null));
 		answers.add(call(context, HttpMethod.GET, "/usage?policy=slow&ip=" + IPV6, null));

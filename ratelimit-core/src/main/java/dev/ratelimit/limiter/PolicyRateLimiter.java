@@ -159,17 +159,15 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * The counter that one limit has for the request's caller, and for a while after the
-	 * keys of hashed values have changed the one before it too.
+	 * The counter that one limit has for the request's caller; two after a turn of keys.
 	 * @throws IllegalArgumentException if there is no such policy or limit, or the
 	 * request lacks a dimension of it
 	 */
 	public List<Counter> counters(Request request, String limit) {
 		Match match = match(request);
 		for (CounterSpec spec : match.specs()) {
-			List<Counter> counters = spec.limit().name().equals(limit) ? this.resolver.resolve(match, spec, request)
-					: List.of();
-			if (!counters.isEmpty()) {
+			List<Counter> counters = this.resolver.resolve(match, spec, request);
+			if (spec.limit().name().equals(limit) && !counters.isEmpty()) {
 				return counters;
 			}
 		}
