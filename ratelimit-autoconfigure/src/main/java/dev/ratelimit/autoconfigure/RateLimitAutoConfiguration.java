@@ -87,6 +87,7 @@ public class RateLimitAutoConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnMissingBean
 	LivePolicies rateLimitLivePolicies(Policies policies, RecordReader reader, ObjectProvider<PolicyStore> store) {
 		return new LivePolicies(policies, policies::replace, reader,
 				(key) -> store.getObject()

@@ -50,6 +50,8 @@ class StalePoliciesTests {
 				RateLimitMetricsAutoConfiguration.class, RateLimitHealthAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
 		.withBean(PolicyStore.class, () -> this.store)
+		.withBean(Policies.class, () -> this.policies)
+		.withBean(LivePolicies.class, () -> this.live)
 		.withBean(ControlPlane.class,
 				() -> new ControlPlane(this.store, this.replica, this.live, this.reader, (policy) -> List.of()));
 

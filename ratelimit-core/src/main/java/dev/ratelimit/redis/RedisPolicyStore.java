@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -289,10 +290,16 @@ public final class RedisPolicyStore implements PolicyStore {
 			for (String key : List.of("meta", "versions", "heads", "order")) {
 				this.keys.add(bytes(prefix + key));
 			}
-			for (String argument : List.of(channel, signal, UUID.randomUUID().toString(), storeId,
+			for (String argument : List.of(channel, signal, candidateId(), storeId,
 					Long.toString(revision), actor, reason)) {
 				this.arguments.add(bytes(argument));
 			}
+		}
+
+		/** Not from the system's source of randomness, which blocks the thread. */
+		private static String candidateId() {
+			ThreadLocalRandom random = ThreadLocalRandom.current();
+			return new UUID(random.nextLong(), random.nextLong()).toString();
 		}
 
 		void add(RecordKey key, @Nullable Long expect, long version, @Nullable String body) {

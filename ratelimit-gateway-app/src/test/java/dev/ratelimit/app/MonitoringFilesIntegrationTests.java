@@ -8,6 +8,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -122,7 +123,7 @@ class MonitoringFilesIntegrationTests {
 	/** An edited policy can be rolled back. */
 	private static void edit(ConfigurableApplicationContext gateway) {
 		gateway.getBean(ControlPlane.class)
-			.writePolicy("edited", Map.of("limits", Map.of("all", Map.of("quota", "1/s"))), null,
+			.writePolicy("edited", Map.of("limits", Map.of("all", Map.of("by", List.of(), "quota", "1/s"))), null,
 					new Author("olga", "test"))
 			.toCompletableFuture()
 			.orTimeout(10, TimeUnit.SECONDS)
