@@ -18,9 +18,11 @@ import org.jspecify.annotations.Nullable;
  * @param cost how many permits are asked for; 0 only looks
  * @param atLeast the smallest number of permits worth having; equals the cost unless a
  * part is welcome
+ * @param trace tells which trace the call belongs to, {@code null} if nothing is known
+ * about that
  */
 public record Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified,
-		@Nullable String tier, long cost, long atLeast) {
+		@Nullable String tier, long cost, long atLeast, @Nullable Trace trace) {
 
 	public Request {
 		dimensions = Map.copyOf(dimensions);
@@ -31,6 +33,11 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		if (atLeast > cost || atLeast < Math.min(1, cost)) {
 			throw new IllegalArgumentException("atLeast must be 1 to the cost of " + cost + " but was " + atLeast);
 		}
+	}
+
+	public Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified, @Nullable String tier,
+			long cost, long atLeast) {
+		this(policy, dimensions, unverified, tier, cost, atLeast, null);
 	}
 
 	public static Request of(String policy) {
@@ -51,7 +58,7 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		}
 		Set<Dimension> unverified = new HashSet<>(this.unverified);
 		unverified.remove(dimension);
-		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast);
+		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.trace);
 	}
 
 	/**
@@ -61,22 +68,22 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		Set<Dimension> all = new HashSet<>(this.unverified);
 		all.add(dimension);
 		Request request = with(dimension, value);
-		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast);
+		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast, this.trace);
 	}
 
 	public Request withTier(@Nullable String tier) {
-		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast);
+		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast, this.trace);
 	}
 
 	public Request withCost(long cost) {
-		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.trace);
 	}
 
 	/**
 	 * Asks for the cost but is content with less, down to this many permits.
 	 */
 	public Request atLeast(long permits) {
-		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits, this.trace);
 	}
 
 	/**

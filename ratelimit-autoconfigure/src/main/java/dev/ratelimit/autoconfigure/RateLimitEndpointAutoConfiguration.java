@@ -26,6 +26,7 @@ import dev.ratelimit.actuate.Overview;
 import dev.ratelimit.actuate.PolicyAdmin;
 import dev.ratelimit.actuate.RateLimitEndpoint;
 import dev.ratelimit.actuate.RecordAdmin;
+import dev.ratelimit.actuate.RefusalAdmin;
 import dev.ratelimit.actuate.ServletDeniedListener;
 import dev.ratelimit.actuate.SwitchAdmin;
 import dev.ratelimit.actuate.UsageAdmin;
@@ -38,6 +39,9 @@ import dev.ratelimit.hot.HotSplits;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.refusal.CallerNames;
+import dev.ratelimit.refusal.RefusalHistory;
+import dev.ratelimit.refusal.RefusalRecorder;
 
 /**
  * The actuator endpoint {@code ratelimit}.
@@ -55,11 +59,11 @@ public class RateLimitEndpointAutoConfiguration {
 	@ConditionalOnMissingBean
 	RateLimitEndpoint rateLimitEndpoint(Policies policies, Counters counters, Fleet fleet, SwitchAdmin redSwitch,
 			HotKeyAdmin hotKeys, UsageAdmin usage, AuditTrail trail, Audit audit, PolicyAdmin policyAdmin,
-			RecordAdmin records, RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
+			RecordAdmin records, RefusalAdmin refusals, RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
 		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes),
 				policyAdmin::describe);
 		return new RateLimitEndpoint(overview, redSwitch, hotKeys, usage, new AuditAdmin(trail, audit), policyAdmin,
-				records);
+				records, refusals);
 	}
 
 	@Bean
@@ -102,6 +106,14 @@ public class RateLimitEndpointAutoConfiguration {
 	UsageAdmin rateLimitUsageAdmin(Policies policies, ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check,
 			Audit audit) {
 		return new UsageAdmin(policies, () -> limiter.getObject().usage(), check, audit, Clock.systemUTC());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RefusalAdmin rateLimitRefusalAdmin(Policies policies, ObjectProvider<RefusalHistory> history,
+			ObjectProvider<CallerNames> names, ObjectProvider<RefusalRecorder> recorder) {
+		return new RefusalAdmin(policies, history.getIfAvailable(), names.getIfAvailable(),
+				() -> recorder.stream().mapToLong(RefusalRecorder::missing).sum());
 	}
 
 	@Bean

@@ -32,6 +32,7 @@ import dev.ratelimit.web.HeaderOptions;
  * @param hot Counters with a lot of traffic.
  * @param policiesStore Where policies that are edited at run time are kept.
  * @param selfService What administrators of tenants may do themselves.
+ * @param refusals What is written down about requests that were refused.
  * @param onUnknownPolicy What happens to a request whose policy is gone.
  * @param redSwitch Forces a mode on all policies while set.
  * @param policies Policies by id; an id with a dot needs brackets in YAML.
@@ -42,8 +43,9 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		@DefaultValue Headers headers, @DefaultValue Identity identity, @DefaultValue List<Map<String, String>> allow,
 		@DefaultValue List<Map<String, String>> deny, @DefaultValue Fleet fleet, @DefaultValue Memory memory,
 		@DefaultValue Lease lease, @DefaultValue Hot hot, @DefaultValue PoliciesStore policiesStore,
-		@DefaultValue SelfService selfService, @DefaultValue("allow") OnUnknownPolicy onUnknownPolicy,
-		@Name("switch") @DefaultValue RedSwitch redSwitch, @DefaultValue Map<String, PolicyProperties> policies) {
+		@DefaultValue SelfService selfService, @DefaultValue Refusals refusals,
+		@DefaultValue("allow") OnUnknownPolicy onUnknownPolicy, @Name("switch") @DefaultValue RedSwitch redSwitch,
+		@DefaultValue Map<String, PolicyProperties> policies) {
 
 	/**
 	 * Where counters are kept.
@@ -234,6 +236,22 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 */
 	public record SelfService(@DefaultValue("false") boolean enabled,
 			@DefaultValue("ROLE_RATELIMIT_TENANT_ADMIN") String authority) {
+	}
+
+	/**
+	 * What is written down about requests that were refused.
+	 *
+	 * @param linesPerSecond Lines in the log at most in a second, per instance; 0 for
+	 * none.
+	 * @param sampleAllowed One in so many allowed requests is logged too; 0 for none.
+	 * @param retention Time that a refusal is kept for the endpoint.
+	 * @param maxEntries Number of refusals kept at most; 0 for none.
+	 * @param perSecond Refusals kept at most in a second, per instance.
+	 * @param perKey Refusals of one counter kept one by one before they are only counted.
+	 */
+	public record Refusals(@DefaultValue("10") int linesPerSecond, @DefaultValue("1000") int sampleAllowed,
+			@DefaultValue("24h") Duration retention, @DefaultValue("100000") int maxEntries,
+			@DefaultValue("100") int perSecond, @DefaultValue("3") int perKey) {
 	}
 
 	/**

@@ -120,7 +120,7 @@ public final class RequestResolver {
 			// Then they are not known: this is for calls that cannot be understood.
 		}
 		put(facts, Dimension.REGION, this.region);
-		return new Request(policy, facts, Set.of(), null, unknown.cost(), unknown.atLeast());
+		return new Request(policy, facts, Set.of(), null, unknown.cost(), unknown.atLeast(), call);
 	}
 
 	/**
@@ -183,7 +183,7 @@ public final class RequestResolver {
 		Set<Dimension> unverified = claimed ? Set.of(Dimension.API_KEY) : Set.of();
 		long permits = (cost != null) ? cost : (plan != null) ? plan.cost(call.rawPath(),
 				() -> policies.match(new Request(policy, facts, unverified, caller.tier(), 1, 1))) : 1;
-		return new Request(policy, facts, unverified, caller.tier(), permits, permits);
+		return new Request(policy, facts, unverified, caller.tier(), permits, permits, call);
 	}
 
 	private Dimension named(String name) {

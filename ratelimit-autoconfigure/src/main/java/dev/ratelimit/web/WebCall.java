@@ -6,10 +6,12 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Trace;
+
 /**
  * One HTTP call as the edges see it, whichever stack it came through.
  */
-public interface WebCall {
+public interface WebCall extends Trace {
 
 	/**
 	 * The path as it was sent: encoded, not normalised.
@@ -35,5 +37,14 @@ public interface WebCall {
 	 * Who was authenticated, {@code null} if nobody was.
 	 */
 	@Nullable Principal principal();
+
+	/**
+	 * The trace that the call was sent in, by the W3C's header.
+	 */
+	@Override
+	default @Nullable String traceId() {
+		List<String> headers = headers("traceparent");
+		return headers.isEmpty() ? null : TraceParent.traceId(headers.get(0));
+	}
 
 }
