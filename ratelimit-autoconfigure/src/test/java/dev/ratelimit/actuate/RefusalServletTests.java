@@ -125,7 +125,7 @@ class RefusalServletTests {
 	void optionsThatMakeNoSenseStopTheStart() {
 		this.recording.withPropertyValues("ratelimit.refusals.retention=1s")
 			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
-				.hasMessageContaining("retention must be 1m to 365d"));
+				.hasMessageContaining("Retention must be 1m to 365d"));
 	}
 
 	private static void refuse(ApplicationContext context, String tenant) {

@@ -31,7 +31,7 @@ public final class RedisRefusals implements RefusalHistory {
 
 	private static final long TIMEOUT_MILLIS = 1_000;
 
-	private static final int PAGE = 500;
+	private static final int PAGE = 250;
 
 	/** How much of the history one look goes through before it shows what it has. */
 	private static final int MOST_READ = 20_000;

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.RemovalCause;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
@@ -40,34 +40,48 @@ final class KeyCaps {
 
 	private final LongAdder missing;
 
-	private final Cache<Key, Watched> keys;
+	/** Unlike a cache's, its eviction never makes the thread of a decision wait. */
+	private final ConcurrentMap<Key, Watched> keys = new ConcurrentHashMap<>();
+
+	private final AtomicInteger size = new AtomicInteger();
 
 	/**
 	 * Creates caps.
 	 * @param perKey how many of an interval are entries
-	 * @param missing where to count what is forgotten
+	 * @param missing where to count what becomes no entry
 	 */
 	KeyCaps(int perKey, LongAdder missing) {
 		this.perKey = perKey;
 		this.missing = missing;
-		this.keys = Caffeine.newBuilder()
-			.maximumSize(MOST_KEYS)
-			.executor(Runnable::run)
-			.removalListener((@Nullable Key key, @Nullable Watched watched, RemovalCause cause) -> {
-				if (watched != null && cause.wasEvicted()) {
-					missing.add(Math.max(0, watched.count.get() - perKey));
-				}
-			})
-			.build();
 	}
 
 	/**
 	 * Counts a refusal.
+	 * @return {@code null} if there are so many counters already that it is not watched
 	 */
-	Place place(Request request, Decision decision, long now) {
+	@Nullable Place place(Request request, Decision decision, long now) {
 		Key key = Key.of(request, decision);
-		Watched watched = this.keys.get(key, (unknown) -> new Watched(now));
+		Watched watched = this.keys.get(key);
+		if (watched == null) {
+			watched = watch(key, now);
+			if (watched == null) {
+				return null;
+			}
+		}
 		return new Place(watched, watched.count.incrementAndGet() - this.perKey);
+	}
+
+	private @Nullable Watched watch(Key key, long now) {
+		if (this.size.incrementAndGet() > MOST_KEYS) {
+			this.size.decrementAndGet();
+			return null;
+		}
+		Watched fresh = new Watched(now);
+		Watched known = this.keys.putIfAbsent(key, fresh);
+		if (known != null) {
+			this.size.decrementAndGet();
+		}
+		return (known != null) ? known : fresh;
 	}
 
 	/**
@@ -76,7 +90,7 @@ final class KeyCaps {
 	 */
 	List<Repeats> turn(long now) {
 		List<Repeats> repeats = new ArrayList<>();
-		for (Map.Entry<Key, Watched> entry : this.keys.asMap().entrySet()) {
+		for (Map.Entry<Key, Watched> entry : this.keys.entrySet()) {
 			Watched watched = entry.getValue();
 			if (now - watched.end >= 0) {
 				turn(entry.getKey(), watched, now, repeats);
@@ -96,8 +110,8 @@ final class KeyCaps {
 		else if (more > 0) {
 			this.missing.add(more);
 		}
-		else if (count == 0) {
-			this.keys.asMap().remove(key, watched);
+		else if (count == 0 && this.keys.remove(key, watched)) {
+			this.size.decrementAndGet();
 		}
 		watched.interval = (more > 0) ? Math.min(2 * watched.interval, LONGEST.toNanos()) : SECOND;
 		watched.start = now;

@@ -18,12 +18,15 @@ public record RefusalOptions(int linesPerSecond, int sampleAllowed, int perSecon
 
 	private static final int MOST_PER_SECOND = 10_000;
 
+	/** What the writer can bring to a history in its calls of a second. */
+	private static final int MOST_KEPT_PER_SECOND = 400;
+
 	private static final int MOST_ENTRIES = 10_000_000;
 
 	public RefusalOptions {
 		require("lines-per-second", linesPerSecond, 0, MOST_PER_SECOND);
 		require("sample-allowed", sampleAllowed, 0, Integer.MAX_VALUE);
-		require("per-second", perSecond, 1, MOST_PER_SECOND);
+		require("per-second", perSecond, 1, MOST_KEPT_PER_SECOND);
 		require("per-key", perKey, 1, MOST_PER_SECOND);
 		require("max-entries", maxEntries, 0, MOST_ENTRIES);
 		if (retention.compareTo(Duration.ofMinutes(1)) < 0 || retention.compareTo(Duration.ofDays(365)) > 0) {

@@ -123,11 +123,11 @@ public final class RefusalRecorder implements DecisionListener, AutoCloseable {
 		if (!line && isLogged()) {
 			this.suppressed.increment();
 		}
-		KeyCaps.Place place = (this.options.maxEntries() > 0) ? this.keys.place(request, decision, now) : null;
-		boolean entry = place != null && place.isEntry();
-		if (entry && !this.entries.take(now)) {
+		boolean kept = this.options.maxEntries() > 0;
+		KeyCaps.Place place = kept ? this.keys.place(request, decision, now) : null;
+		boolean entry = place != null && place.isEntry() && this.entries.take(now);
+		if (kept && !entry && (place == null || place.isEntry())) {
 			this.missing.increment();
-			entry = false;
 		}
 		if (line || entry) {
 			queue(noticed(request, decision, true, line, entry));

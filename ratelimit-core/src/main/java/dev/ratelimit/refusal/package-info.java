@@ -17,8 +17,8 @@
  * <b>How it fails.</b> While the history cannot be written, its entries are counted as
  * missing and not sent again, and the log goes on. When the log blocks, the queue fills,
  * and what does not fit is counted. A process that dies loses what was refused within the
- * last fraction of a second. Counters that are too many to be watched are forgotten with
- * what was counted for them, which is then missing.
+ * last fraction of a second. While more than 10,000 counters refuse at once, those that
+ * come on top are not watched, and what they refuse is missing.
  */
 @NullMarked
 package dev.ratelimit.refusal;
