@@ -5,6 +5,8 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Decision;
+
 /**
  * What was going on while a request was decided.
  *
@@ -32,10 +34,12 @@ public record Circumstances(List<String> breakersOpen, long newestVersion, int r
 	}
 
 	/**
-	 * Whether a change of the policy was under way.
+	 * Whether a change of the policy was under way. A request that was turned away before
+	 * any policy was asked has no version.
 	 */
-	boolean isChanging(long version) {
-		return this.changed != null || this.rolloutPercent < 100 || this.newestVersion != version;
+	boolean isChangingFor(Refusal.Verdict verdict) {
+		boolean older = verdict.outcome() != Decision.Outcome.DENIED && this.newestVersion != verdict.version();
+		return this.changed != null || this.rolloutPercent < 100 || older;
 	}
 
 }

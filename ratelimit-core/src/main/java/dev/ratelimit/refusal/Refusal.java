@@ -81,7 +81,7 @@ public record Refusal(Instant time, String instance, Map<String, String> caller,
 			describe(verdict.quota(), described);
 		}
 		described.put("breakersOpen", this.circumstances.breakersOpen());
-		if (this.circumstances.isChanging(verdict.version())) {
+		if (this.circumstances.isChangingFor(verdict)) {
 			described.put("change", change());
 		}
 		put(described, "traceId", this.traceId);

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -159,10 +160,18 @@ public final class RefusalRecorder implements DecisionListener, AutoCloseable {
 	}
 
 	private Noticed noticed(Request request, Decision decision, boolean refused, boolean line, boolean entry) {
-		Trace trace = request.trace();
 		return new Noticed(this.clock.instant(), request.dimensions(), Refusal.Verdict.of(decision),
-				this.circumstances.apply(decision.policy()), (trace != null) ? trace.traceId() : null, refused, line,
-				entry);
+				this.circumstances.apply(decision.policy()), traceId(request.trace()), refused, line, entry);
+	}
+
+	/** A server may not want to be asked about a call that is over. */
+	private static @Nullable String traceId(@Nullable Trace trace) {
+		try {
+			return (trace != null) ? trace.traceId() : null;
+		}
+		catch (RuntimeException ex) {
+			return null;
+		}
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -166,8 +167,7 @@ final class RefusalWriter {
 			.orTimeout(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
 			.whenComplete((done, failure) -> {
 				if (failure != null) {
-					lost(batch.stream().mapToLong((refusal) -> Math.max(1, refusal.repeated())).sum(),
-							String.valueOf(failure));
+					lost(batch.stream().mapToLong((refusal) -> Math.max(1, refusal.repeated())).sum(), cause(failure));
 				}
 				else if (this.failing) {
 					this.failing = false;
@@ -175,6 +175,12 @@ final class RefusalWriter {
 				}
 			})
 			.exceptionally((failure) -> null);
+	}
+
+	private static String cause(Throwable failure) {
+		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+				: failure;
+		return (cause.getMessage() != null) ? cause.getMessage() : cause.getClass().getSimpleName();
 	}
 
 	/**

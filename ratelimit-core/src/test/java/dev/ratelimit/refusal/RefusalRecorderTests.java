@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
 
@@ -176,6 +177,29 @@ class RefusalRecorderTests {
 			.extracting(Refusal::describe)
 			.satisfies((entry) -> assertThat(entry).containsEntry("shadow", true)
 				.containsEntry("outcome", "shadow-refused"));
+	}
+
+	@Test
+	void requestThatNoPolicyWasAskedForIsInNoChange() {
+		RefusalRecorder recorder = recorder(OPTIONS);
+		recorder.decided(ann(), Decision.without(ann(), 0, false, Decision.Outcome.DENIED, Decision.Reason.LIST), 0);
+		recorder.write();
+		assertThat(this.entries).singleElement()
+			.extracting(Refusal::describe)
+			.satisfies((entry) -> assertThat(entry).containsEntry("outcome", "denied")
+				.containsEntry("reason", "list")
+				.doesNotContainKey("change"));
+	}
+
+	@Test
+	void traceThatCannotBeAskedIsLeftOut() {
+		RefusalRecorder recorder = recorder(OPTIONS);
+		Request over = new Request("orders", ann().dimensions(), ann().unverified(), null, 1, 1, () -> {
+			throw new IllegalStateException("over");
+		});
+		recorder.decided(over, Refusals.refused(), 0);
+		recorder.write();
+		assertThat(this.entries).singleElement().extracting(Refusal::traceId).isNull();
 	}
 
 	@Test
