@@ -114,7 +114,9 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	 */
 	public @Nullable LimitStatus refusedBy() {
 		LimitStatus longest = null;
-		for (LimitStatus status : this.limits) {
+		// By index: every refusal is metered, without garbage.
+		for (int i = 0, size = this.limits.size(); i < size; i++) {
+			LimitStatus status = this.limits.get(i);
 			if (status.refuses() && (longest == null || LONGEST_WAIT.compare(status, longest) > 0)) {
 				longest = status;
 			}

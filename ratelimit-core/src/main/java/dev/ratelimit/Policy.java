@@ -33,7 +33,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 
 	public Policy {
 		limits = List.copyOf(limits);
-		if (!ID.matcher(id).matches()) {
+		if (!isId(id)) {
 			throw new IllegalArgumentException(
 					"policy '" + id + "': an id is 1 to 63 lower-case letters, digits, dots, dashes and underscores");
 		}
@@ -60,6 +60,13 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 
 	public static PolicyBuilder builder(String id) {
 		return new PolicyBuilder(id);
+	}
+
+	/**
+	 * Whether a policy could be named so.
+	 */
+	public static boolean isId(String text) {
+		return ID.matcher(text).matches();
 	}
 
 	/**

@@ -18,11 +18,12 @@ import org.jspecify.annotations.Nullable;
  * @param cost how many permits are asked for; 0 only looks
  * @param atLeast the smallest number of permits worth having; equals the cost unless a
  * part is welcome
+ * @param id what the call goes by elsewhere, in logs and traces; nothing depends on it
  * @param trace tells which trace the call belongs to, {@code null} if nothing is known
  * about that
  */
 public record Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified,
-		@Nullable String tier, long cost, long atLeast, @Nullable Trace trace) {
+		@Nullable String tier, long cost, long atLeast, @Nullable String id, @Nullable Trace trace) {
 
 	public Request {
 		dimensions = Map.copyOf(dimensions);
@@ -35,9 +36,20 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		}
 	}
 
+	/**
+	 * A request that has no id.
+	 */
 	public Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified, @Nullable String tier,
 			long cost, long atLeast) {
 		this(policy, dimensions, unverified, tier, cost, atLeast, null);
+	}
+
+	/**
+	 * A request of which no trace is known.
+	 */
+	public Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified, @Nullable String tier,
+			long cost, long atLeast, @Nullable String id) {
+		this(policy, dimensions, unverified, tier, cost, atLeast, id, null);
 	}
 
 	public static Request of(String policy) {
@@ -58,7 +70,7 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		}
 		Set<Dimension> unverified = new HashSet<>(this.unverified);
 		unverified.remove(dimension);
-		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.trace);
+		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.id, this.trace);
 	}
 
 	/**
@@ -68,22 +80,30 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		Set<Dimension> all = new HashSet<>(this.unverified);
 		all.add(dimension);
 		Request request = with(dimension, value);
-		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast, this.trace);
+		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast, this.id,
+				this.trace);
 	}
 
 	public Request withTier(@Nullable String tier) {
-		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast, this.trace);
+		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast, this.id,
+				this.trace);
 	}
 
 	public Request withCost(long cost) {
-		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.trace);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.id, this.trace);
 	}
 
 	/**
 	 * Asks for the cost but is content with less, down to this many permits.
 	 */
 	public Request atLeast(long permits) {
-		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits, this.trace);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits, this.id,
+				this.trace);
+	}
+
+	public Request withId(@Nullable String id) {
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, id,
+				this.trace);
 	}
 
 	/**

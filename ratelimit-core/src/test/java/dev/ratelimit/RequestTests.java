@@ -95,6 +95,18 @@ class RequestTests {
 	}
 
 	@Test
+	void idStaysWhateverElseIsChanged() {
+		Request request = Request.of("orders")
+			.withId("4711")
+			.with(Dimension.USER, "ann")
+			.withUnverified(Dimension.API_KEY, "k")
+			.withTier("pro")
+			.withCost(10)
+			.atLeast(2);
+		assertThat(request.id()).isEqualTo("4711");
+	}
+
+	@Test
 	void changesToTheMapItWasMadeFromDoNotReachIt() {
 		Map<Dimension, String> dimensions = new HashMap<>(Map.of(Dimension.USER, "ann"));
 		Request request = new Request("orders", dimensions, Set.of(), null, 1, 1);

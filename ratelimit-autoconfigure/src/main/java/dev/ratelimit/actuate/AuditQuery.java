@@ -1,21 +1,21 @@
 package dev.ratelimit.actuate;
 
 import java.time.DateTimeException;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.store.AuditPosition;
 
 /**
- * Reads {@code ?limit=50&before=2026-11-16T08:00:00Z}.
+ * Reads {@code ?limit=50&before=2026-11-16T08:00:00Z}, or what the page before says.
  *
  * @param before only what is older, {@code null} for no bound
  * @param limit how many entries at most
  */
-record AuditQuery(@Nullable Instant before, int limit) {
+record AuditQuery(@Nullable AuditPosition before, int limit) {
 
 	private static final int USUAL = 50;
 
@@ -33,9 +33,9 @@ record AuditQuery(@Nullable Instant before, int limit) {
 		return new AuditQuery(before(parameters.get("before")), limit(parameters.get("limit")));
 	}
 
-	private static @Nullable Instant before(@Nullable String text) {
+	private static @Nullable AuditPosition before(@Nullable String text) {
 		try {
-			return (text != null) ? Instant.parse(text) : null;
+			return (text != null) ? AuditPosition.parse(text) : null;
 		}
 		catch (DateTimeException ex) {
 			throw AdminProblem.invalid("before", "This is not a time",

@@ -15,7 +15,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 
+import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.PolicyStore;
 
@@ -36,6 +38,8 @@ public final class AuditTrail {
 	private final Supplier<@Nullable PolicyStore> store;
 
 	private final Deque<AuditRecord> last = new ArrayDeque<>();
+
+	private long sequence;
 
 	private long minute;
 
@@ -62,7 +66,7 @@ public final class AuditTrail {
 			if (this.last.size() == REMEMBERED) {
 				this.last.removeLast();
 			}
-			this.last.addFirst(entry);
+			this.last.addFirst(entry.at(++this.sequence));
 		}
 		PolicyStore store = this.store.get();
 		if (store != null) {
@@ -74,7 +78,7 @@ public final class AuditTrail {
 	 * Entries, the newest first, and where they are from.
 	 * @param before only what is older, {@code null} for no bound
 	 */
-	CompletionStage<Map<String, Object>> show(@Nullable Instant before, int limit) {
+	CompletionStage<Map<String, Object>> show(@Nullable AuditPosition before, int limit) {
 		PolicyStore store = this.store.get();
 		if (store == null) {
 			return CompletableFuture.completedFuture(
@@ -108,14 +112,22 @@ public final class AuditTrail {
 		}
 		this.lost.incrementAndGet();
 		if (this.failing.compareAndSet(false, true)) {
-			logger.warn("The audit trail cannot be written; until it can, entries are only in the audit log", failure);
+			logger.warn("The audit trail cannot be written ({}); until it can, entries are only in the audit log",
+					cause(failure));
+			logger.debug("The audit trail cannot be written", failure);
 		}
 	}
 
-	private List<AuditRecord> remembered(@Nullable Instant before, int limit) {
+	/** Not the whole trace: what the store itself said is at its bottom. */
+	private static String cause(Throwable failure) {
+		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
+		return (cause.getMessage() != null) ? cause.getMessage() : cause.getClass().getSimpleName();
+	}
+
+	private List<AuditRecord> remembered(@Nullable AuditPosition before, int limit) {
 		synchronized (this.last) {
 			return this.last.stream()
-				.filter((entry) -> before == null || entry.time().isBefore(before))
+				.filter((entry) -> before == null || entry.position().compareTo(before) < 0)
 				.limit(limit)
 				.toList();
 		}
@@ -132,7 +144,7 @@ public final class AuditTrail {
 		}
 		answer.put("entries", entries.stream().map(AuditTrail::describe).toList());
 		if (entries.size() == limit) {
-			answer.put("before", entries.get(limit - 1).time().toString());
+			answer.put("before", entries.get(limit - 1).position().text());
 		}
 		return answer;
 	}

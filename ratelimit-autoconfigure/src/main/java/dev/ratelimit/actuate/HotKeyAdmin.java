@@ -19,24 +19,33 @@ import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.counter.RefusedKey;
 import dev.ratelimit.hot.HotCounter;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotSplits;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * Shows which counters are asked for most, and marks some as hot, for those who may and
- * leaving a trail. Counters go by their keys, in which no value of a caller can be read.
+ * Shows which counters are asked for most and refuse most, and marks some as hot, for
+ * those who may and leaving a trail. Counters go by their keys, in which no value of a
+ * caller can be read.
  */
 public final class HotKeyAdmin {
 
+	static final String TRAFFIC = "traffic";
+
+	static final String REFUSALS = "refusals";
+
 	private final HotCounters list;
+
+	private final TopRefusals refusals;
 
 	private final HotSplits splits;
 
 	private final Supplier<PolicySet> policies;
 
-	private final BiFunction<Request, String, Counter> counters;
+	private final BiFunction<Request, String, List<Counter>> counters;
 
 	private final AdminChanges changes;
 
@@ -44,11 +53,13 @@ public final class HotKeyAdmin {
 
 	/**
 	 * Creates it.
-	 * @param counters which counter a limit has for a request
+	 * @param counters which counters a limit has for a request, the one that counts from
+	 * now on first
 	 */
-	public HotKeyAdmin(HotCounters list, HotSplits splits, Supplier<PolicySet> policies,
-			BiFunction<Request, String, Counter> counters, AdminCheck check, Audit audit, Clock clock) {
+	public HotKeyAdmin(HotCounters list, TopRefusals refusals, HotSplits splits, Supplier<PolicySet> policies,
+			BiFunction<Request, String, List<Counter>> counters, AdminCheck check, Audit audit, Clock clock) {
 		this.list = list;
+		this.refusals = refusals;
 		this.splits = splits;
 		this.policies = policies;
 		this.counters = counters;
@@ -57,10 +68,18 @@ public final class HotKeyAdmin {
 	}
 
 	/**
-	 * The busiest counters of the fleet, as this instance saw them last.
+	 * The counters of the fleet that are first in something, as this instance saw them
+	 * last.
+	 * @param by {@code traffic} or {@code refusals}
+	 * @throws AdminProblem if it is something else
 	 */
-	List<Map<String, Object>> show() {
-		return this.list.top().stream().map(this::describe).toList();
+	List<Map<String, Object>> show(String by) {
+		return switch (by) {
+			case TRAFFIC -> this.list.top().stream().map(this::describe).toList();
+			case REFUSALS -> this.refusals.top().stream().map(HotKeyAdmin::describe).toList();
+			default -> throw AdminProblem.invalid("by", "Counters are not ordered by that",
+					"Use " + TRAFFIC + " or " + REFUSALS + ".");
+		};
 	}
 
 	/**
@@ -70,13 +89,14 @@ public final class HotKeyAdmin {
 		String reason = SwitchRequest.reason(body);
 		return this.changes.attempt("hotkey-mark", reason, principal, "", () -> {
 			HotKeyRequest wished = HotKeyRequest.parse(body, this.policies.get());
-			Counter counter = counter(wished);
+			List<Counter> counters = counters(wished);
+			Counter counter = counters.get(0);
 			requireSplit(counter.spec().limit(), wished.split());
 			CounterName name = CounterName.of(counter);
 			HotMark mark = new HotMark(name, wished.left(), AdminChanges.actor(principal), reason, wished.split());
 			HotCounter before = find(name.key());
 			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, true, mark);
-			return this.splits.mark(mark, counter).handle((put, failure) -> {
+			return mark(mark, counters).handle((put, failure) -> {
 				if (failure != null) {
 					throw unavailable();
 				}
@@ -88,6 +108,15 @@ public final class HotKeyAdmin {
 		});
 	}
 
+	private CompletionStage<Boolean> mark(HotMark mark, List<Counter> counters) {
+		CompletionStage<Boolean> marked = CompletableFuture.completedStage(true);
+		for (Counter counter : counters) {
+			HotMark own = new HotMark(CounterName.of(counter), mark.left(), mark.actor(), mark.reason(), mark.split());
+			marked = marked.thenCompose((before) -> this.splits.mark(own, counter).thenApply((put) -> before && put));
+		}
+		return marked;
+	}
+
 	/**
 	 * Takes a mark away. Fails with an {@link AdminProblem}.
 	 * @param selectors as for marking, or the key alone as it is shown
@@ -96,9 +125,10 @@ public final class HotKeyAdmin {
 		return this.changes.attempt("hotkey-unmark", SwitchRequest.reason(selectors), principal, "", () -> {
 			HotCounter before = find(selectors);
 			CounterName name = (before != null) ? before.name() : name(selectors);
-			Counter counter = selectors.containsKey("key") ? this.list.find(name.key()) : counter(selectors);
 			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, false, null);
-			return this.splits.unmark(name.key(), counter).handle((removed, failure) -> {
+			CompletionStage<Void> unmarked = selectors.containsKey("key")
+					? this.splits.unmark(name.key(), this.list.find(name.key())) : unmark(counters(selectors));
+			return unmarked.handle((removed, failure) -> {
 				if (failure != null) {
 					throw unavailable();
 				}
@@ -108,6 +138,14 @@ public final class HotKeyAdmin {
 				return new AdminChanges.Result(text(name, before), text(name, after), answer);
 			});
 		});
+	}
+
+	private CompletionStage<Void> unmark(List<Counter> counters) {
+		CompletionStage<Void> unmarked = CompletableFuture.completedStage(null);
+		for (Counter counter : counters) {
+			unmarked = unmarked.thenCompose((nothing) -> this.splits.unmark(counter.key(), counter));
+		}
+		return unmarked;
 	}
 
 	private @Nullable HotCounter find(Map<String, Object> selectors) {
@@ -127,18 +165,19 @@ public final class HotKeyAdmin {
 	}
 
 	private CounterName name(Map<String, Object> selectors) {
-		return CounterName.of(counter(selectors));
+		return CounterName.of(counters(selectors).get(0));
 	}
 
-	private Counter counter(Map<String, Object> selectors) {
-		return counter(HotKeyRequest.parse(selectors, this.policies.get()));
+	private List<Counter> counters(Map<String, Object> selectors) {
+		return counters(HotKeyRequest.parse(selectors, this.policies.get()));
 	}
 
 	/** As requests have it, if there are some: their tier may give it other quotas. */
-	private Counter counter(HotKeyRequest wished) {
-		Counter counter = this.counters.apply(wished.request(), wished.limit());
-		Counter known = this.list.find(counter.key());
-		return (known != null) ? known : counter;
+	private List<Counter> counters(HotKeyRequest wished) {
+		return this.counters.apply(wished.request(), wished.limit()).stream().map((counter) -> {
+			Counter known = this.list.find(counter.key());
+			return (known != null) ? known : counter;
+		}).toList();
 	}
 
 	private static void requireSplit(Limit limit, int split) {
@@ -174,11 +213,22 @@ public final class HotKeyAdmin {
 		return (mark.split() > 1) ? " in " + mark.split() + " parts" : "";
 	}
 
-	private Map<String, Object> describe(HotCounter counter) {
+	private static Map<String, Object> describe(RefusedKey refused) {
+		Map<String, Object> described = describe(refused.name());
+		described.put("refusals", refused.refusals());
+		return described;
+	}
+
+	private static Map<String, Object> describe(CounterName name) {
 		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("policy", counter.name().policy());
-		described.put("limit", counter.name().limit());
-		described.put("key", counter.name().key());
+		described.put("policy", name.policy());
+		described.put("limit", name.limit());
+		described.put("key", name.key());
+		return described;
+	}
+
+	private Map<String, Object> describe(HotCounter counter) {
+		Map<String, Object> described = describe(counter.name());
 		described.put("rate", counter.perSecond());
 		described.put("hot", counter.hot());
 		HotMark mark = counter.mark();

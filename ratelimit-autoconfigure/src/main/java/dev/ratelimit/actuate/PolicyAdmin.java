@@ -2,6 +2,7 @@ package dev.ratelimit.actuate;
 
 import java.security.Principal;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,8 +11,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Policy;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.control.Rejected;
 import dev.ratelimit.control.RolloutState;
@@ -41,7 +43,7 @@ public final class PolicyAdmin {
 
 	private final @Nullable ControlPlane control;
 
-	private final Supplier<PolicySet> policies;
+	private final LivePolicies live;
 
 	private final Function<String, @Nullable RolloutState> rollouts;
 
@@ -55,18 +57,19 @@ public final class PolicyAdmin {
 	 * @param rollouts how far a policy is that is not for everybody
 	 * @param documents writes a policy in the shape of the configuration
 	 */
-	public PolicyAdmin(@Nullable ControlPlane control, Supplier<PolicySet> policies,
+	public PolicyAdmin(@Nullable ControlPlane control, LivePolicies live,
 			Function<String, @Nullable RolloutState> rollouts, Function<Policy, Map<String, Object>> documents,
 			AdminCheck check, Audit audit) {
 		this.control = control;
-		this.policies = policies;
+		this.live = live;
 		this.rollouts = rollouts;
 		this.documents = documents;
 		this.changes = new AdminChanges(check, audit);
 	}
 
 	/**
-	 * Adds to the overview how this instance stands to the store.
+	 * Adds to the overview how this instance stands to the store, and what was not fit to
+	 * be in force.
 	 */
 	public void describe(Map<String, Object> overview) {
 		if (this.control != null) {
@@ -76,15 +79,15 @@ public final class PolicyAdmin {
 			if (state.incident() != null) {
 				overview.put("incident", state.incident().text());
 			}
-			overview.put("rejected", this.control.rejected().stream().map(PolicyAdmin::describe).toList());
 		}
+		overview.put("rejected", this.live.rejected().stream().map(PolicyAdmin::describe).toList());
 	}
 
 	/**
-	 * All policies in force, and those that are in the store but were never fit to be.
+	 * All policies in force, and those that were never fit to be.
 	 */
 	List<Map<String, Object>> list() {
-		PolicySet policies = this.policies.get();
+		PolicySet policies = this.live.current();
 		Set<String> retired = policies.retired();
 		Map<String, Rejected> rejected = rejected();
 		List<Map<String, Object>> list = new ArrayList<>();
@@ -99,7 +102,7 @@ public final class PolicyAdmin {
 	 * {@link AdminProblem}.
 	 */
 	CompletionStage<Map<String, Object>> show(String id) {
-		PolicySet policies = this.policies.get();
+		PolicySet policies = this.live.current();
 		Policy policy = policies.find(id);
 		Rejected rejected = rejected().get(id);
 		if (policy == null && rejected == null) {
@@ -132,12 +135,11 @@ public final class PolicyAdmin {
 	 * One version of a policy. Fails with an {@link AdminProblem}.
 	 */
 	CompletionStage<Map<String, Object>> show(String id, long version) {
-		Policy policy = this.policies.get().find(id);
 		if (id.length() > MAX_ID) {
 			return CompletableFuture.failedStage(unknown());
 		}
 		if (this.control == null || version == 0) {
-			Policy configured = (this.control != null) ? this.control.configured(id) : policy;
+			Policy configured = this.live.configured(id);
 			if (version != 0 || configured == null) {
 				return CompletableFuture.failedStage(unknown());
 			}
@@ -189,18 +191,19 @@ public final class PolicyAdmin {
 
 	private CompletionStage<Map<String, Object>> attempt(String action, String id, Author author,
 			@Nullable Principal principal, Function<ControlPlane, CompletionStage<RecordVersion>> change) {
-		String before = text(this.policies.get().find(id));
+		String before = text(this.live.current().find(id));
 		return this.changes.attempt(action, id, author.reason(), principal, before,
 				() -> ControlProblems.translated(change.apply(ControlProblems.require(this.control)))
 					.thenApply((written) -> new AdminChanges.Result(before, text(written), answer(id, written))));
 	}
 
+	/** Of the store and the configuration the one that would stand before the other. */
 	private Map<String, Rejected> rejected() {
-		return (this.control == null) ? new HashMap<>()
-				: this.control.rejected()
-					.stream()
-					.filter((rejected) -> rejected.key().kind() == Kind.POLICY)
-					.collect(Collectors.toMap((rejected) -> rejected.key().id(), Function.identity()));
+		return this.live.rejected()
+			.stream()
+			.filter((rejected) -> rejected.key().kind() == Kind.POLICY)
+			.collect(Collectors.toMap((rejected) -> rejected.key().id(), Function.identity(),
+					BinaryOperator.maxBy(Comparator.comparingLong(Rejected::version)), HashMap::new));
 	}
 
 	static Author author(@Nullable Map<String, Object> body, @Nullable Principal principal) {

@@ -183,8 +183,8 @@ public class RateLimitEndpoint {
 	}
 
 	@GetMapping("/hotkeys")
-	public List<Map<String, Object>> hotKeys() {
-		return this.hotKeys.show();
+	public List<Map<String, Object>> hotKeys(@RequestParam(defaultValue = HotKeyAdmin.TRAFFIC) String by) {
+		return this.hotKeys.show(by);
 	}
 
 	@PostMapping("/hotkeys")
@@ -224,6 +224,11 @@ public class RateLimitEndpoint {
 			ResponseStatusException.class, BodyTooLargeException.class, DataBufferLimitException.class })
 	ResponseEntity<Map<String, Object>> unreadable(Exception failure, @Nullable Principal principal) {
 		return this.audit.unreadable(AdminProblem.ofBody(failure, EXAMPLES), principal).response();
+	}
+
+	@ExceptionHandler
+	ResponseEntity<Map<String, Object>> invalid(AdminProblem problem) {
+		return problem.response();
 	}
 
 	private static ResponseEntity<Map<String, Object>> answer(Supplier<Map<String, Object>> answer) {

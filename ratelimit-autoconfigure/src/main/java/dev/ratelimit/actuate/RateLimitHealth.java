@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
-import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.store.ReplicaState;
 
 /**
@@ -31,7 +31,7 @@ public final class RateLimitHealth {
 
 	private final Counters counters;
 
-	private final Supplier<PolicySet> policies;
+	private final LivePolicies live;
 
 	private final Fleet fleet;
 
@@ -41,11 +41,11 @@ public final class RateLimitHealth {
 
 	private final Supplier<@Nullable ControlPlane> control;
 
-	public RateLimitHealth(PolicyRateLimiter limiter, Counters counters, Supplier<PolicySet> policies, Fleet fleet,
+	public RateLimitHealth(PolicyRateLimiter limiter, Counters counters, LivePolicies live, Fleet fleet,
 			RedSwitch redSwitch, Supplier<Map<String, String>> breakers, Supplier<@Nullable ControlPlane> control) {
 		this.limiter = limiter;
 		this.counters = counters;
-		this.policies = policies;
+		this.live = live;
 		this.fleet = fleet;
 		this.redSwitch = redSwitch;
 		this.breakers = breakers;
@@ -64,14 +64,13 @@ public final class RateLimitHealth {
 		FailureMode forced = this.redSwitch.mode();
 		details.put("switch", (forced != null) ? forced.name().toLowerCase(Locale.ROOT) : "off");
 		details.put("fleet", this.fleet.size());
-		details.put("policies", this.policies.get().ids().size());
+		details.put("policies", this.live.current().ids().size());
+		details.put("rejected", this.live.rejected().size());
 		ControlPlane control = this.control.get();
-		if (control != null) {
-			ReplicaState state = control.state();
-			details.put("stale", state.stale());
-			if (state.incident() != null) {
-				details.put("incident", state.incident().text());
-			}
+		ReplicaState state = (control != null) ? control.state() : null;
+		details.put("stale", state != null && state.stale());
+		if (state != null && state.incident() != null) {
+			details.put("incident", state.incident().text());
 		}
 		return details;
 	}

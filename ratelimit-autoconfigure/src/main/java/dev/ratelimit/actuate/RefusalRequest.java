@@ -65,7 +65,7 @@ record RefusalRequest(@Nullable String policy, Map<Dimension, String> caller, @N
 	}
 
 	RefusalQuery query(CallerNames names) {
-		return new RefusalQuery(this.policy, names.of(this.caller),
+		return new RefusalQuery(this.policy, names.known(this.caller),
 				(this.at != null) ? this.at.minus(this.within) : null,
 				(this.at != null) ? this.at.plus(this.within) : null, this.before, this.limit);
 	}

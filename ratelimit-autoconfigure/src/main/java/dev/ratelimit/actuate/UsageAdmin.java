@@ -112,7 +112,7 @@ public final class UsageAdmin {
 	private static Map<String, Object> resetAnswer(CallerUsage.Found found) {
 		Map<String, Object> answer = new LinkedHashMap<>();
 		answer.put("policy", found.match().policy().id());
-		answer.put("reset", found.counters().stream().map((counter) -> counter.spec().limit().name()).toList());
+		answer.put("reset", List.copyOf(found.limits()));
 		putMissing(answer, found);
 		return answer;
 	}

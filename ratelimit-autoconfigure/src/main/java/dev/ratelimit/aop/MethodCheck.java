@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
@@ -70,10 +71,11 @@ final class MethodCheck {
 	}
 
 	/**
-	 * Tells the caller what is left, or turns it away.
+	 * Tells the trace, and tells the caller what is left or turns it away.
 	 * @throws RateLimitExceededException if that is the decision
 	 */
-	void obey(Decision decision, @Nullable CurrentCall call) {
+	void obey(Decision decision, @Nullable CurrentCall call, CallTrace trace) {
+		trace.decided(decision);
 		if (!decision.allowed()) {
 			throw new RateLimitExceededException(decision);
 		}

@@ -16,6 +16,7 @@ import org.springframework.util.ClassUtils;
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
 
@@ -33,6 +34,8 @@ public final class RateLimitedAspect implements MethodInterceptor {
 
 	private final CurrentCall.Source currentCall;
 
+	private final CallTrace.Source traces;
+
 	private final Executor executor;
 
 	/**
@@ -42,14 +45,16 @@ public final class RateLimitedAspect implements MethodInterceptor {
 	 * @param limiter decides
 	 * @param answers says what a decision looks like in HTTP
 	 * @param currentCall finds the call of a thread
+	 * @param traces finds the trace of a call
 	 * @param executor runs methods that return a {@link CompletionStage}, if the decision
 	 * was not there at once: they must not occupy the threads that decisions come from
 	 */
 	public RateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter,
-			HttpAnswers answers, CurrentCall.Source currentCall, Executor executor) {
+			HttpAnswers answers, CurrentCall.Source currentCall, CallTrace.Source traces, Executor executor) {
 		this.methods = methods;
 		this.check = new MethodCheck(resolver, limiter, answers);
 		this.currentCall = currentCall;
+		this.traces = traces;
 		this.executor = (task) -> {
 			try {
 				executor.execute(task);
@@ -70,31 +75,34 @@ public final class RateLimitedAspect implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		CurrentCall call = this.currentCall.find();
+		CallTrace trace = this.traces.find(null);
 		return switch (method.returns()) {
-			case VALUE -> value(method, invocation, call);
-			case STAGE -> stage(method, invocation, call);
-			case PUBLISHER -> publisher(method, invocation, call);
+			case VALUE -> value(method, invocation, call, trace);
+			case STAGE -> stage(method, invocation, call, trace);
+			case PUBLISHER -> publisher(method, invocation, call, trace);
 		};
 	}
 
-	private @Nullable Object value(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call)
-			throws Throwable {
-		this.check.obey(mustNotBlock() ? failed(method, call) : await(method, invocation, call), call);
+	private @Nullable Object value(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call,
+			CallTrace trace) throws Throwable {
+		this.check.obey(mustNotBlock() ? failed(method, call) : await(method, invocation, call), call, trace);
 		return invocation.proceed();
 	}
 
-	private Object stage(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call) {
+	private Object stage(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call,
+			CallTrace trace) {
 		CompletableFuture<Decision> decision = decide(method, invocation, call);
 		if (decision.isDone()) {
-			return stage(decision.join(), invocation, call);
+			return stage(decision.join(), invocation, call, trace);
 		}
 		MethodInvocation later = copy(invocation);
-		return decision.thenComposeAsync((decided) -> stage(decided, later, call), this.executor);
+		return decision.thenComposeAsync((decided) -> stage(decided, later, call, trace), this.executor);
 	}
 
-	private CompletableFuture<?> stage(Decision decision, MethodInvocation invocation, @Nullable CurrentCall call) {
+	private CompletableFuture<?> stage(Decision decision, MethodInvocation invocation, @Nullable CurrentCall call,
+			CallTrace trace) {
 		try {
-			this.check.obey(decision, call);
+			this.check.obey(decision, call, trace);
 			CompletionStage<?> stage = (CompletionStage<?>) invocation.proceed();
 			return (stage != null) ? stage.toCompletableFuture() : CompletableFuture.completedFuture(null);
 		}
@@ -103,8 +111,10 @@ public final class RateLimitedAspect implements MethodInterceptor {
 		}
 	}
 
-	private Object publisher(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call) {
-		ReactiveMethod reactive = new ReactiveMethod(this.check, method, copy(invocation), call);
+	private Object publisher(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call,
+			CallTrace trace) {
+		ReactiveMethod reactive = new ReactiveMethod(this.check, method, copy(invocation), call,
+				(observation) -> (observation != null) ? this.traces.find(observation) : trace);
 		// A servlet sends the head of a stream before it subscribes: too late for a 429.
 		boolean first = call != null && method.isHandler() && reactive.isStream() && !mustNotBlock();
 		return first ? reactive.decided(await(method, invocation, call)) : reactive.decidedOnSubscription();

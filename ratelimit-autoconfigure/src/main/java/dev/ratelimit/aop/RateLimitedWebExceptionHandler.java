@@ -1,8 +1,5 @@
 package dev.ratelimit.aop;
 
-import java.util.function.Supplier;
-
-import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -10,6 +7,7 @@ import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
 
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.reactive.ExchangeAnswer;
 
@@ -23,11 +21,11 @@ public final class RateLimitedWebExceptionHandler implements WebExceptionHandler
 
 	private final HttpAnswers answers;
 
-	private final Supplier<@Nullable String> traceId;
+	private final CallTrace.Source traces;
 
-	public RateLimitedWebExceptionHandler(HttpAnswers answers, Supplier<@Nullable String> traceId) {
+	public RateLimitedWebExceptionHandler(HttpAnswers answers, CallTrace.Source traces) {
 		this.answers = answers;
-		this.traceId = traceId;
+		this.traces = traces;
 	}
 
 	@Override
@@ -44,8 +42,10 @@ public final class RateLimitedWebExceptionHandler implements WebExceptionHandler
 	@ExceptionHandler
 	Mono<Void> refuse(ServerWebExchange exchange, RateLimitExceededException refusal) {
 		ExchangeCurrentCall.forget(exchange);
-		return ExchangeAnswer.write(this.answers.answer(refusal.decision(), this.traceId.get()),
-				exchange.getResponse());
+		return Mono.deferContextual((context) -> {
+			CallTrace trace = this.traces.find(context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null));
+			return ExchangeAnswer.write(this.answers.answer(refusal.decision(), trace.id()), exchange.getResponse());
+		});
 	}
 
 }

@@ -16,6 +16,7 @@ import reactor.util.context.ContextView;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
+import dev.ratelimit.web.CallTrace;
 
 /**
  * One call of a method that returns a publisher. Loaded only where there is Reactor.
@@ -33,14 +34,22 @@ final class ReactiveMethod {
 
 	private final @Nullable CurrentCall threadCall;
 
+	private final CallTrace.Source traces;
+
 	private final ReactiveAdapter adapter;
 
+	/**
+	 * Creates one.
+	 * @param threadCall the call of the thread that called the method
+	 * @param traces finds traces, that of the same thread where the context has none
+	 */
 	ReactiveMethod(MethodCheck check, RateLimitedMethod method, MethodInvocation invocation,
-			@Nullable CurrentCall threadCall) {
+			@Nullable CurrentCall threadCall, CallTrace.Source traces) {
 		this.check = check;
 		this.method = method;
 		this.invocation = invocation;
 		this.threadCall = threadCall;
+		this.traces = traces;
 		this.adapter = Objects
 			.requireNonNull(ReactiveAdapterRegistry.getSharedInstance().getAdapter(method.returnType()));
 	}
@@ -58,7 +67,7 @@ final class ReactiveMethod {
 	 * @throws RateLimitExceededException if it was refused
 	 */
 	Object decided(Decision decision) {
-		this.check.obey(decision, this.threadCall);
+		this.check.obey(decision, this.threadCall, this.traces.find(null));
 		return this.adapter.fromPublisher(proceed());
 	}
 
@@ -73,27 +82,27 @@ final class ReactiveMethod {
 	}
 
 	private Mono<Decision> admitted(ContextView context) {
+		CallTrace trace = this.traces.find(context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null));
 		Mono<CurrentCall> exchange = WEB ? ExchangeCurrentCall.find(context) : null;
 		if (exchange == null) {
-			return admitted(this.threadCall);
+			return admitted(this.threadCall, trace);
 		}
 		return exchange.materialize().flatMap((call) -> {
 			Throwable failure = call.getThrowable();
-			return (failure != null)
-					? mono(this.check.fail(this.method, null,
+			return (failure != null) ? mono(
+					this.check.fail(this.method, null,
 							new CallNotCheckedException(
 									"the caller could not be identified: " + failure.getClass().getSimpleName())),
-							null)
-					: admitted(call.get());
+					null, trace) : admitted(call.get(), trace);
 		});
 	}
 
-	private Mono<Decision> admitted(@Nullable CurrentCall call) {
-		return mono(this.check.decide(this.method, this.invocation.getArguments(), call), call);
+	private Mono<Decision> admitted(@Nullable CurrentCall call, CallTrace trace) {
+		return mono(this.check.decide(this.method, this.invocation.getArguments(), call), call, trace);
 	}
 
-	private Mono<Decision> mono(CompletableFuture<Decision> decision, @Nullable CurrentCall call) {
-		return ReactiveRateLimiter.decided(decision).doOnNext((decided) -> this.check.obey(decided, call));
+	private Mono<Decision> mono(CompletableFuture<Decision> decision, @Nullable CurrentCall call, CallTrace trace) {
+		return ReactiveRateLimiter.decided(decision).doOnNext((decided) -> this.check.obey(decided, call, trace));
 	}
 
 	private Publisher<?> proceed() {

@@ -68,6 +68,10 @@ final class LimiterConnection implements AutoCloseable {
 
 	@Override
 	public void close() {
+		BoundedClose.run(this::disconnect);
+	}
+
+	private void disconnect() {
 		this.connector.close();
 		this.factory.destroy();
 		// Only what is ours of them: the threads are the application's.

@@ -42,7 +42,7 @@ final class PolicyDocuments implements RecordReader {
 				throw new InvalidPolicyException("limits", "The override changes no limit.",
 						"Set 'limits', for example {\"per-tenant\": \"20000/s\"}.");
 			}
-			return PolicyMapper.quotas("limits", override.limits());
+			return this.mapper.quotas("limits", override.limits());
 		});
 	}
 

@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -37,11 +38,15 @@ final class PolicyMapper {
 
 	private final Set<String> dimensions = new TreeSet<>();
 
+	private final @Nullable Duration longestWindow;
+
 	/**
 	 * Creates a mapper.
 	 * @param custom names of the custom dimensions that the application resolves
+	 * @param longestWindow the longest that a window may be, {@code null} for any
 	 */
-	PolicyMapper(Set<String> custom) {
+	PolicyMapper(Set<String> custom, @Nullable Duration longestWindow) {
+		this.longestWindow = longestWindow;
 		WELL_KNOWN.forEach((dimension) -> this.dimensions.add(dimension.name()));
 		this.dimensions.addAll(custom);
 	}
@@ -148,7 +153,11 @@ final class PolicyMapper {
 				() -> new PolicyOverride(when, quotas(at + ".limits", override.limits())));
 	}
 
-	private AccessList list(String at, boolean deny, List<Map<String, String>> entries) {
+	/**
+	 * Makes a list.
+	 * @param at where it was written, for what is said about it
+	 */
+	AccessList list(String at, boolean deny, List<Map<String, String>> entries) {
 		List<Map<Dimension, String>> mapped = new ArrayList<>();
 		for (int i = 0; i < entries.size(); i++) {
 			String where = at + "[" + i + "]";
@@ -181,14 +190,28 @@ final class PolicyMapper {
 		return new Dimension(name);
 	}
 
-	static Map<String, List<Quota>> quotas(String at, Map<String, List<String>> limits) {
+	Map<String, List<Quota>> quotas(String at, Map<String, List<String>> limits) {
 		Map<String, List<Quota>> quotas = new LinkedHashMap<>();
 		limits.forEach((name, texts) -> quotas.put(name, quotas(at + "." + name, texts)));
 		return quotas;
 	}
 
-	private static List<Quota> quotas(String at, List<String> texts) {
-		return texts.stream().map((text) -> quota(at, text)).toList();
+	private List<Quota> quotas(String at, List<String> texts) {
+		return texts.stream().map((text) -> counted(at, quota(at, text))).toList();
+	}
+
+	/**
+	 * A counter is given up when the keys of hashed values change for the second time.
+	 */
+	private Quota counted(String at, Quota quota) {
+		if (this.longestWindow != null && quota.window().compareTo(this.longestWindow) > 0) {
+			throw new InvalidPolicyException(at,
+					"A window of " + quota.window().toSeconds() + " s is longer than a hash is used, which is "
+							+ this.longestWindow.toSeconds() + " s.",
+					"Set 'ratelimit.identity.hash.rotate' to at least the longest window, or '" + at
+							+ "' to a shorter one.");
+		}
+		return quota;
 	}
 
 	private static Quota quota(String at, String text) {

@@ -55,9 +55,6 @@ final class PolicyWarnings {
 
 	static List<String> withoutEffect(RateLimitProperties properties) {
 		List<String> unused = new ArrayList<>();
-		if (!properties.identity().hash().salt().isEmpty() || properties.identity().hash().user()) {
-			unused.add("ratelimit.identity.hash");
-		}
 		properties.policies().forEach((id, policy) -> {
 			String at = "ratelimit.policies." + id;
 			addIfSet(unused, at + ".cost", policy.cost());

@@ -2,8 +2,10 @@ package dev.ratelimit.autoconfigure;
 
 import java.time.Clock;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -13,6 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 import dev.ratelimit.Decision;
@@ -20,13 +23,17 @@ import dev.ratelimit.DecisionListener;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.SwitchStore;
+import dev.ratelimit.control.LivePolicies;
+import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Epochs;
 import dev.ratelimit.counter.HotStore;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.hot.HotSplits;
 import dev.ratelimit.hot.LocalHotStore;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.LimiterOptions;
@@ -35,6 +42,7 @@ import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.limiter.Splitting;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
+import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.web.ApiKeyVerifier;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HeaderOptions;
@@ -50,14 +58,18 @@ import dev.ratelimit.web.RequestResolver;
 @AutoConfiguration(after = RateLimitRedisAutoConfiguration.class)
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RateLimitProperties.class)
+@Import(HashingConfiguration.class)
 public class RateLimitAutoConfiguration {
 
 	private static final int MAX_HOT = 10_000;
 
+	/** How many versions of a policy are looked through for a good one. */
+	private static final int OLDER = 20;
+
 	@Bean
 	@ConditionalOnMissingBean
-	PolicyMapper rateLimitPolicyMapper(Map<String, DimensionResolver> resolvers) {
-		return new PolicyMapper(dimensions(resolvers).keySet());
+	PolicyMapper rateLimitPolicyMapper(RateLimitProperties properties, Map<String, DimensionResolver> resolvers) {
+		return new PolicyMapper(dimensions(resolvers).keySet(), properties.identity().hash().longestWindow());
 	}
 
 	@Bean
@@ -70,9 +82,26 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	CounterKeys rateLimitCounterKeys(RateLimitProperties properties) {
+	RecordReader rateLimitRecordReader(PolicyMapper mapper) {
+		return new PolicyDocuments(mapper);
+	}
+
+	@Bean
+	LivePolicies rateLimitLivePolicies(Policies policies, RecordReader reader, ObjectProvider<PolicyStore> store) {
+		return new LivePolicies(policies, policies::replace, reader,
+				(key) -> store.getObject()
+					.history(key, OLDER)
+					.exceptionally((failure) -> List.of())
+					.toCompletableFuture()
+					.completeOnTimeout(List.of(), 1, TimeUnit.SECONDS)
+					.join());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	CounterKeys rateLimitCounterKeys(RateLimitProperties properties, Epochs epochs) {
 		return PolicyMapper.checked("Set 'ratelimit.key-prefix' to something like rl.",
-				() -> new CounterKeys(properties.keyPrefix()));
+				() -> new CounterKeys(properties.keyPrefix(), properties.identity().hash().dimensions(), epochs));
 	}
 
 	@Bean
@@ -89,11 +118,18 @@ public class RateLimitAutoConfiguration {
 				() -> new HotCounters(properties.hot().threshold(), MAX_HOT, fleet::size, System::nanoTime));
 	}
 
+	@Bean
+	@ConditionalOnMissingBean
+	TopRefusals rateLimitTopRefusals() {
+		return new TopRefusals(System::nanoTime);
+	}
+
 	@Bean(initMethod = "start", destroyMethod = "close")
 	@ConditionalOnMissingBean
-	HotExchange rateLimitHotExchange(RateLimitProperties properties, HotCounters hot, ObjectProvider<HotStore> store) {
+	HotExchange rateLimitHotExchange(RateLimitProperties properties, HotCounters hot, TopRefusals refusals,
+			ObjectProvider<HotStore> store) {
 		return PolicyMapper.checked("Set 'ratelimit.hot.top' to something like 100.",
-				() -> new HotExchange(hot, store.getIfAvailable(() -> new LocalHotStore(System::nanoTime)),
+				() -> new HotExchange(hot, refusals, store.getIfAvailable(() -> new LocalHotStore(System::nanoTime)),
 						properties.hot().top(), System::nanoTime));
 	}
 
@@ -127,10 +163,11 @@ public class RateLimitAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(RateLimiter.class)
 	PolicyRateLimiter rateLimiter(RateLimitProperties properties, Policies policies, CounterKeys keys,
-			Counters counters, HotCounters hot, Fallback fallback, ObjectProvider<DecisionListener> listeners) {
+			Counters counters, HotCounters hot, TopRefusals refusals, Fallback fallback,
+			ObjectProvider<DecisionListener> listeners) {
 		Splitting splitting = (counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : hot::parts;
 		return new PolicyRateLimiter(policies, keys, counters, fallback, options(properties),
-				listeners.orderedStream().toList(), splitting);
+				listeners.orderedStream().toList(), splitting, refusals);
 	}
 
 	@Bean

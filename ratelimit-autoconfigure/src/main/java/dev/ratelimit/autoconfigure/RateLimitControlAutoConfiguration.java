@@ -1,8 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
 import java.time.Clock;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -27,25 +25,6 @@ import dev.ratelimit.store.ReplicaListener;
 @AutoConfiguration(after = RateLimitStoreAutoConfiguration.class)
 @ConditionalOnBean({ Policies.class, PolicyStore.class })
 public class RateLimitControlAutoConfiguration {
-
-	/** How many versions of a policy are looked through for a good one. */
-	private static final int OLDER = 20;
-
-	@Bean
-	@ConditionalOnMissingBean
-	RecordReader rateLimitRecordReader(PolicyMapper mapper) {
-		return new PolicyDocuments(mapper);
-	}
-
-	@Bean
-	LivePolicies rateLimitLivePolicies(Policies policies, RecordReader reader, PolicyStore store) {
-		return new LivePolicies(policies, policies::replace, reader,
-				(key) -> store.history(key, OLDER)
-					.exceptionally((failure) -> List.of())
-					.toCompletableFuture()
-					.completeOnTimeout(List.of(), 1, TimeUnit.SECONDS)
-					.join());
-	}
 
 	/**
 	 * Started with its bean: routes and annotations are checked when all beans are there,

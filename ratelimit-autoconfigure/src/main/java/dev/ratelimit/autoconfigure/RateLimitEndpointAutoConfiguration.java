@@ -31,11 +31,13 @@ import dev.ratelimit.actuate.ServletDeniedListener;
 import dev.ratelimit.actuate.SwitchAdmin;
 import dev.ratelimit.actuate.UsageAdmin;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RolloutLeader;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotSplits;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
@@ -69,10 +71,10 @@ public class RateLimitEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	PolicyAdmin rateLimitPolicyAdmin(ObjectProvider<ControlPlane> control, ObjectProvider<RolloutLeader> leader,
-			Policies policies, AdminCheck check, Audit audit) {
+			LivePolicies live, AdminCheck check, Audit audit) {
 		RolloutLeader rollouts = leader.getIfAvailable();
-		return new PolicyAdmin(control.getIfAvailable(), policies,
-				(id) -> (rollouts != null) ? rollouts.state(id) : null, PolicyDocument::of, check, audit);
+		return new PolicyAdmin(control.getIfAvailable(), live, (id) -> (rollouts != null) ? rollouts.state(id) : null,
+				PolicyDocument::of, check, audit);
 	}
 
 	@Bean
@@ -92,10 +94,10 @@ public class RateLimitEndpointAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean
-	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, HotSplits splits, Policies policies,
+	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, TopRefusals refusals, HotSplits splits, Policies policies,
 			ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check, Audit audit) {
-		return new HotKeyAdmin(hot, splits, policies, (request, limit) -> limiter.getObject().counter(request, limit),
-				check, audit, Clock.systemUTC());
+		return new HotKeyAdmin(hot, refusals, splits, policies,
+				(request, limit) -> limiter.getObject().counters(request, limit), check, audit, Clock.systemUTC());
 	}
 
 	/**

@@ -6,6 +6,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 
 import dev.ratelimit.Policy;
+import dev.ratelimit.counter.Salt;
+import dev.ratelimit.counter.SealedHashes;
 import dev.ratelimit.hot.AutoSplit;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
@@ -30,8 +32,9 @@ public class RateLimitFleetAutoConfiguration {
 	}
 
 	@Bean
-	RedisHotKeys rateLimitHotKeys(LimiterConnection connection, RateLimitProperties properties) {
-		return RedisHotKeys.on(connection.connector(), properties.keyPrefix(), properties.region());
+	RedisHotKeys rateLimitHotKeys(LimiterConnection connection, RateLimitProperties properties, Salt salt) {
+		return RedisHotKeys.on(connection.connector(), properties.keyPrefix(), properties.region(),
+				new SealedHashes(salt));
 	}
 
 	/**

@@ -13,6 +13,8 @@ import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFac
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.annotation.Bean;
 
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.PolicyUses;
@@ -21,8 +23,12 @@ import dev.ratelimit.counter.Counters;
 import dev.ratelimit.gateway.DistributedRateLimiter;
 import dev.ratelimit.gateway.RateLimitGatewayFilterFactory;
 import dev.ratelimit.gateway.RoutePolicyCheck;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.limiter.Splitting;
+import dev.ratelimit.metrics.FixedPolicies;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
 
@@ -38,8 +44,9 @@ public class RateLimitGatewayAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	RateLimitGatewayFilterFactory rateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver,
-			HttpAnswers answers) {
-		return new RateLimitGatewayFilterFactory(limiter, resolver, answers);
+			HttpAnswers answers, ObjectProvider<CallTrace.Source> traces) {
+		return new RateLimitGatewayFilterFactory(limiter, resolver, answers,
+				traces.getIfAvailable(() -> CallTrace.Source.NONE));
 	}
 
 	/**
@@ -49,9 +56,17 @@ public class RateLimitGatewayAutoConfiguration {
 	@Bean(defaultCandidate = false)
 	@ConditionalOnMissingBean(name = "distributedRateLimiter")
 	DistributedRateLimiter distributedRateLimiter(ConfigurationService configuration, RateLimitProperties properties,
-			CounterKeys keys, Counters counters, Fallback fallback) {
-		return new DistributedRateLimiter(configuration, (policies) -> new PolicyRateLimiter(() -> policies, keys,
-				counters, fallback, RateLimitAutoConfiguration.options(properties), List.of()));
+			CounterKeys keys, Counters counters, TopRefusals refusals, Fallback fallback,
+			ObjectProvider<DecisionListener> listeners) {
+		return new DistributedRateLimiter(configuration,
+				(policies) -> new PolicyRateLimiter(() -> policies, keys, counters, fallback,
+						RateLimitAutoConfiguration.options(properties), listeners.orderedStream().toList(),
+						Splitting.NONE, refusals));
+	}
+
+	@Bean
+	FixedPolicies rateLimitStandInPolicy() {
+		return new FixedPolicies(List.of(DistributedRateLimiter.policy(Quota.parse("1/s"))));
 	}
 
 	@Bean

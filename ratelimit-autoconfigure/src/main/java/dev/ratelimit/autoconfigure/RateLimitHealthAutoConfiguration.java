@@ -14,6 +14,7 @@ import org.springframework.context.annotation.Configuration;
 
 import dev.ratelimit.actuate.RateLimitHealth;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.limiter.Fleet;
@@ -43,10 +44,10 @@ public class RateLimitHealthAutoConfiguration {
 		@Bean
 		@ConditionalOnEnabledHealthIndicator("ratelimit")
 		@ConditionalOnMissingBean(name = "ratelimitHealthIndicator")
-		HealthIndicator ratelimitHealthIndicator(PolicyRateLimiter limiter, Counters counters, Policies policies,
+		HealthIndicator ratelimitHealthIndicator(PolicyRateLimiter limiter, Counters counters, LivePolicies live,
 				Fleet fleet, RedSwitch redSwitch, ObjectProvider<Nodes> nodes, ObjectProvider<ControlPlane> control) {
-			RateLimitHealth health = new RateLimitHealth(limiter, counters, policies, fleet, redSwitch,
-					Breakers.of(nodes), control::getIfAvailable);
+			RateLimitHealth health = new RateLimitHealth(limiter, counters, live, fleet, redSwitch, Breakers.of(nodes),
+					control::getIfAvailable);
 			return () -> Health.up().withDetails(health.details()).build();
 		}
 

@@ -10,12 +10,16 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 
 import dev.ratelimit.control.ControlPlane;
-import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.metrics.FixedPolicies;
+import dev.ratelimit.metrics.FleetMeters;
 import dev.ratelimit.metrics.HotKeyMeters;
 import dev.ratelimit.metrics.LeaseMeters;
 import dev.ratelimit.metrics.MeterListener;
 import dev.ratelimit.metrics.NodeMeters;
+import dev.ratelimit.metrics.RolloutMeters;
 import dev.ratelimit.metrics.StoreMeters;
 import dev.ratelimit.store.PolicyStore;
 
@@ -32,10 +36,23 @@ import dev.ratelimit.store.PolicyStore;
 @ConditionalOnBean(Policies.class)
 public class RateLimitMetricsAutoConfiguration {
 
+	@Bean(initMethod = "start", destroyMethod = "close")
+	@ConditionalOnMissingBean
+	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies,
+			ObjectProvider<FixedPolicies> fixed) {
+		return new MeterListener(registry, policies, fixed.getIfAvailable(() -> FixedPolicies.NONE));
+	}
+
 	@Bean
 	@ConditionalOnMissingBean
-	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies, Fleet fleet) {
-		return new MeterListener(registry, policies, fleet::size);
+	FleetMeters rateLimitFleetMeters(MeterRegistry registry, Fleet fleet, RedSwitch redSwitch) {
+		return new FleetMeters(registry, fleet::size, () -> redSwitch.mode() != null);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RolloutMeters rateLimitRolloutMeters(MeterRegistry registry) {
+		return new RolloutMeters(registry);
 	}
 
 	@Bean

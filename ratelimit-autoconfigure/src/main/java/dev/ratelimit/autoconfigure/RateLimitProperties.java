@@ -1,14 +1,17 @@
 package dev.ratelimit.autoconfigure;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.bind.Name;
 
+import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.web.HeaderOptions;
 
@@ -32,6 +35,7 @@ import dev.ratelimit.web.HeaderOptions;
  * @param hot Counters with a lot of traffic.
  * @param policiesStore Where policies that are edited at run time are kept.
  * @param selfService What administrators of tenants may do themselves.
+ * @param events Usage events, one for each decision, sent to Kafka.
  * @param refusals What is written down about requests that were refused.
  * @param onUnknownPolicy What happens to a request whose policy is gone.
  * @param redSwitch Forces a mode on all policies while set.
@@ -43,7 +47,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		@DefaultValue Headers headers, @DefaultValue Identity identity, @DefaultValue List<Map<String, String>> allow,
 		@DefaultValue List<Map<String, String>> deny, @DefaultValue Fleet fleet, @DefaultValue Memory memory,
 		@DefaultValue Lease lease, @DefaultValue Hot hot, @DefaultValue PoliciesStore policiesStore,
-		@DefaultValue SelfService selfService, @DefaultValue Refusals refusals,
+		@DefaultValue SelfService selfService, @DefaultValue Events events, @DefaultValue Refusals refusals,
 		@DefaultValue("allow") OnUnknownPolicy onUnknownPolicy, @Name("switch") @DefaultValue RedSwitch redSwitch,
 		@DefaultValue Map<String, PolicyProperties> policies) {
 
@@ -131,11 +135,34 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		 *
 		 * @param ip Whether IPs are.
 		 * @param user Whether users are.
-		 * @param salt Secret, the same in every instance.
-		 * @param rotate Time after which a new hash is used.
+		 * @param salt Secret, the same in every instance; without one, they share a
+		 * random one through Redis.
+		 * @param rotate Time after which a new hash is used, at least an hour and no less
+		 * than the longest window.
 		 */
 		public record Hash(@DefaultValue("true") boolean ip, @DefaultValue("false") boolean user,
 				@DefaultValue("") String salt, @DefaultValue("90d") Duration rotate) {
+
+			boolean hasSalt() {
+				return !this.salt.isBlank();
+			}
+
+			/** What is hashed in keys of counters. */
+			Set<Dimension> dimensions() {
+				Set<Dimension> dimensions = new HashSet<>();
+				if (this.ip) {
+					dimensions.add(Dimension.IP);
+				}
+				if (this.user) {
+					dimensions.add(Dimension.USER);
+				}
+				return dimensions;
+			}
+
+			/** A longer window would not be over when its counter is given up. */
+			@Nullable Duration longestWindow() {
+				return (this.ip || this.user) ? this.rotate : null;
+			}
 
 			/** Without the salt: it is a secret. */
 			@Override
@@ -236,6 +263,20 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 */
 	public record SelfService(@DefaultValue("false") boolean enabled,
 			@DefaultValue("ROLE_RATELIMIT_TENANT_ADMIN") String authority) {
+	}
+
+	/**
+	 * Usage events, one for each decision, sent to Kafka.
+	 *
+	 * @param enabled Whether they are sent, with the settings of spring.kafka.
+	 * @param topic Topic that they are sent to.
+	 * @param bufferSize Number of events that wait or are not confirmed yet at most; what
+	 * finds no room is dropped and counted.
+	 * @param flushTimeout Time that the end of the application waits for events to be
+	 * delivered.
+	 */
+	public record Events(@DefaultValue("false") boolean enabled, @DefaultValue("ratelimit-usage") String topic,
+			@DefaultValue("50000") int bufferSize, @DefaultValue("5s") Duration flushTimeout) {
 	}
 
 	/**

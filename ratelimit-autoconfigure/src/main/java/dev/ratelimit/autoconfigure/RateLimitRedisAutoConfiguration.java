@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Set;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -18,6 +20,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Salt;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.BreakerState;
 import dev.ratelimit.guard.Deadlines;
@@ -33,6 +36,7 @@ import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.redis.ForgetSignal;
 import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.redis.RedisCounters;
+import dev.ratelimit.redis.RedisSalt;
 import dev.ratelimit.redis.RedisSignals;
 
 /**
@@ -47,6 +51,8 @@ import dev.ratelimit.redis.RedisSignals;
 @ConditionalOnMissingBean(Counters.class)
 @EnableConfigurationProperties(RateLimitProperties.class)
 public class RateLimitRedisAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
 	/** How many counters an instance knows refusals and leases of. */
 	private static final int MAX_LOCAL = 100_000;
@@ -90,6 +96,20 @@ public class RateLimitRedisAutoConfiguration {
 
 		});
 		return nodes;
+	}
+
+	/**
+	 * Where nobody has chosen a salt, the fleet agrees on one before the first check.
+	 */
+	@Bean(destroyMethod = "close")
+	RedisSalt rateLimitSharedSalt(RateLimitProperties properties, LimiterConnection connection, Salt salt) {
+		RedisSalt shared = RedisSalt.on(connection.connector(), properties.keyPrefix(), salt);
+		if (!properties.identity().hash().hasSalt()) {
+			logger.warn("ratelimit.identity.hash.salt is not set: a random one is kept in Redis, beside what is hashed "
+					+ "with it. Whoever can read Redis can find out IPs by trying; set it to a secret of your own");
+			shared.start();
+		}
+		return shared;
 	}
 
 	@Bean(destroyMethod = "close")

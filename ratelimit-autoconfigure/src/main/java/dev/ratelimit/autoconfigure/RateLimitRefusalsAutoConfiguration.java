@@ -1,10 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.InstantSource;
-import java.util.Base64;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -13,7 +9,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-import dev.ratelimit.Dimension;
 import dev.ratelimit.counter.Pseudonyms;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.limiter.Fleet;
@@ -86,32 +81,6 @@ public class RateLimitRefusalsAutoConfiguration {
 				RefusalOptions options) {
 			return RedisRefusals.on(connection.connector(), properties.keyPrefix(), options.maxEntries(),
 					options.retention(), InstantSource.system());
-		}
-
-	}
-
-	/**
-	 * Stands in where nobody else makes pseudonyms: digests without a salt.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingBean(Pseudonyms.class)
-	static class WithoutSalt {
-
-		@Bean
-		Pseudonyms rateLimitPseudonyms() {
-			return WithoutSalt::digest;
-		}
-
-		private static String digest(Dimension dimension, String value) {
-			try {
-				MessageDigest sha = MessageDigest.getInstance("SHA-256");
-				sha.update((dimension.name() + '=').getBytes(StandardCharsets.UTF_8));
-				byte[] digest = sha.digest(value.getBytes(StandardCharsets.UTF_8));
-				return Base64.getUrlEncoder().withoutPadding().encodeToString(digest).substring(0, 22);
-			}
-			catch (NoSuchAlgorithmException ex) {
-				throw new IllegalStateException("every Java has SHA-256", ex);
-			}
 		}
 
 	}

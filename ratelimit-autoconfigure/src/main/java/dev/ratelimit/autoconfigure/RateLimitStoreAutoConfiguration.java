@@ -16,6 +16,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import dev.ratelimit.redis.RedisFleetSums;
 import dev.ratelimit.redis.RedisPolicyStore;
 import dev.ratelimit.redis.RedisSignals;
+import dev.ratelimit.store.FleetSums;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.sql.SqlPolicyStore;
 
@@ -91,6 +92,11 @@ public class RateLimitStoreAutoConfiguration {
 								+ "io.r2dbc.spi.ConnectionFactory as primary.");
 			}
 			return SqlPolicyStore.in(connections);
+		}
+
+		@Bean
+		FleetSums rateLimitFleetSums(SqlPolicyStore store) {
+			return store.sums();
 		}
 
 	}

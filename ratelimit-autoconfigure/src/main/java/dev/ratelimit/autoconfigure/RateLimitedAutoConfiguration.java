@@ -2,9 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
-import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -34,6 +32,7 @@ import dev.ratelimit.aop.RateLimitedWebExceptionHandler;
 import dev.ratelimit.aop.ServletCurrentCall;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.PolicyUses;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
 
@@ -62,12 +61,13 @@ public class RateLimitedAutoConfiguration {
 	@ConditionalOnMissingBean
 	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter,
 			HttpAnswers answers, ObjectProvider<CurrentCall.Source> currentCall,
+			ObjectProvider<CallTrace.Source> traces,
 			@Qualifier("applicationTaskExecutor") ObjectProvider<TaskExecutor> executor) {
 		Executor fallback = ForkJoinPool.commonPool();
 		TaskExecutor application = executor.getIfAvailable();
 		return new RateLimitedAspect(methods, resolver, limiter, answers,
 				currentCall.getIfAvailable(() -> CurrentCall.Source.NONE),
-				(application != null) ? application : fallback);
+				traces.getIfAvailable(() -> CallTrace.Source.NONE), (application != null) ? application : fallback);
 	}
 
 	@Bean
@@ -104,9 +104,10 @@ public class RateLimitedAutoConfiguration {
 
 			@Bean
 			@ConditionalOnMissingBean
-			RateLimitedExceptionResolver rateLimitedExceptionResolver(HttpAnswers answers) {
-				Supplier<@Nullable String> traceId = () -> null;
-				return new RateLimitedExceptionResolver(answers, traceId);
+			RateLimitedExceptionResolver rateLimitedExceptionResolver(HttpAnswers answers,
+					ObjectProvider<CallTrace.Source> traces) {
+				CallTrace.Source found = traces.getIfAvailable(() -> CallTrace.Source.NONE);
+				return new RateLimitedExceptionResolver(answers, () -> found.find(null).id());
 			}
 
 		}
@@ -124,9 +125,9 @@ public class RateLimitedAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		RateLimitedWebExceptionHandler rateLimitedWebExceptionHandler(HttpAnswers answers) {
-			Supplier<@Nullable String> traceId = () -> null;
-			return new RateLimitedWebExceptionHandler(answers, traceId);
+		RateLimitedWebExceptionHandler rateLimitedWebExceptionHandler(HttpAnswers answers,
+				ObjectProvider<CallTrace.Source> traces) {
+			return new RateLimitedWebExceptionHandler(answers, traces.getIfAvailable(() -> CallTrace.Source.NONE));
 		}
 
 	}

@@ -23,6 +23,9 @@ final class RedisStoreConnection implements AutoCloseable {
 	/** How long a start waits for Redis before it goes on without. */
 	private static final Duration PATIENCE = Duration.ofSeconds(2);
 
+	private static final String MEANWHILE = "until it can, policies stay as this instance knows them and none can be "
+			+ "changed";
+
 	private final RedisPolicyStore store;
 
 	private final RedisFleetSums sums;
@@ -62,12 +65,12 @@ final class RedisStoreConnection implements AutoCloseable {
 		RedisClient client = RedisClient.create(resources, uri);
 		client.setOptions(ClientSettings.options(ClientOptions.create()));
 		RedisConnector connector = RedisConnector.to(client, uri.getHost() + ":" + uri.getPort());
-		return started(connector, prefix, () -> {
+		return started(connector, prefix, () -> BoundedClose.run(() -> {
 			connector.close();
 			client.shutdown(0, 1, TimeUnit.SECONDS);
 			resources.shutdown(0, 0, TimeUnit.MILLISECONDS);
 			threads.shutdown();
-		});
+		}));
 	}
 
 	RedisPolicyStore store() {
@@ -86,7 +89,7 @@ final class RedisStoreConnection implements AutoCloseable {
 	private static RedisStoreConnection started(RedisConnector connector, String prefix, Runnable close) {
 		RedisSignals signals = RedisSignals.on(connector, prefix);
 		RedisPolicyStore store = RedisPolicyStore.on(connector, signals, prefix);
-		connector.start(PATIENCE);
+		connector.start(PATIENCE, MEANWHILE);
 		signals.start();
 		return new RedisStoreConnection(store, RedisFleetSums.on(connector, prefix), () -> {
 			signals.close();

@@ -1,5 +1,8 @@
 package dev.ratelimit.control;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -19,13 +22,23 @@ import dev.ratelimit.store.RecordVersion;
  */
 final class ChangeCheck {
 
+	/** By how much the clocks of instances may differ. */
+	private static final Duration SKEW = Duration.ofMinutes(1);
+
 	private final RecordReader reader;
 
 	private final LivePolicies live;
 
-	ChangeCheck(RecordReader reader, LivePolicies live) {
+	private final InstantSource clock;
+
+	/**
+	 * Creates it.
+	 * @param clock tells which versions have started
+	 */
+	ChangeCheck(RecordReader reader, LivePolicies live, InstantSource clock) {
 		this.reader = reader;
 		this.live = live;
+		this.clock = clock;
 	}
 
 	RecordKey policyKey(String id) {
@@ -42,11 +55,18 @@ final class ChangeCheck {
 	}
 
 	/**
-	 * Whether nobody is left to the version before it.
+	 * Whether nobody is left to the version before it, whichever instance decides: one
+	 * whose clock is behind must not find a version that has not started and none before
+	 * it.
 	 */
-	static boolean holdsForAll(Policy policy) {
+	boolean needsNoPrevious(Policy policy) {
+		return holdsForAll(policy, this.clock.instant().minus(SKEW));
+	}
+
+	private static boolean holdsForAll(Policy policy, Instant now) {
+		Instant validFrom = policy.settings().rollout().validFrom();
 		return !policy.settings().shadow() && policy.settings().rollout().percent() == 100
-				&& policy.settings().rollout().validFrom() == null;
+				&& (validFrom == null || !now.isBefore(validFrom));
 	}
 
 	/**
@@ -61,7 +81,8 @@ final class ChangeCheck {
 		}
 		try {
 			Documents.PolicyText text = Documents.policy(newest.body());
-			boolean whole = holdsForAll(this.reader.policy(id, newest.version(), text.document()));
+			boolean whole = holdsForAll(this.reader.policy(id, newest.version(), text.document()),
+					this.clock.instant());
 			return whole ? new Documents.Previous(newest.version(), text.document()) : text.previous();
 		}
 		catch (InvalidChangeException ex) {

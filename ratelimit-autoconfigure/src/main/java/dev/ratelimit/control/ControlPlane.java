@@ -1,5 +1,6 @@
 package dev.ratelimit.control;
 
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -56,7 +57,7 @@ public final class ControlPlane {
 		this.store = store;
 		this.replica = replica;
 		this.live = live;
-		this.check = new ChangeCheck(reader, live);
+		this.check = new ChangeCheck(reader, live, InstantSource.system());
 		this.uses = uses;
 	}
 
@@ -83,7 +84,7 @@ public final class ControlPlane {
 		return checked(() -> {
 			RecordKey key = this.check.policyKey(id);
 			Policy policy = this.check.policy(id, document);
-			if (ChangeCheck.holdsForAll(policy)) {
+			if (this.check.needsNoPrevious(policy)) {
 				return write(new Edit(key, Documents.text(new Documents.PolicyText(document, null)), expect), author);
 			}
 			// The version that it is brought in beside must be the one that it replaces.
@@ -218,7 +219,7 @@ public final class ControlPlane {
 	}
 
 	/**
-	 * Versions that are in the store but not in force here.
+	 * Versions that are in the store or in the configuration but not in force here.
 	 */
 	public List<Rejected> rejected() {
 		return this.live.rejected();

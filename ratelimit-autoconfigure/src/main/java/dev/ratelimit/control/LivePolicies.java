@@ -2,11 +2,14 @@ package dev.ratelimit.control;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,7 +45,7 @@ public final class LivePolicies {
 
 	private final Function<RecordKey, List<RecordVersion>> history;
 
-	private final PolicySet configured;
+	private volatile Configuration configuration;
 
 	private final Map<RecordKey, Rejected> rejected = new ConcurrentHashMap<>();
 
@@ -58,7 +61,7 @@ public final class LivePolicies {
 		this.current = current;
 		this.replace = replace;
 		this.reader = reader;
-		this.configured = current.get();
+		this.configuration = Configuration.of(current.get());
 	}
 
 	/**
@@ -72,14 +75,50 @@ public final class LivePolicies {
 	 * The policy of that id in the configuration.
 	 */
 	public @Nullable Policy configured(String id) {
-		return this.configured.find(id);
+		return this.configuration.policies().get(id);
 	}
 
 	/**
-	 * Versions that are in the store but not in force.
+	 * Versions that are in the store or in the configuration but not in force.
 	 */
 	public List<Rejected> rejected() {
-		return List.copyOf(this.rejected.values());
+		return Stream.concat(this.rejected.values().stream(), this.configuration.rejected().stream()).toList();
+	}
+
+	/**
+	 * Replaces the base, in one step. What was edited at run time stays above it.
+	 * @param next makes the new configuration of the one before; asked while nothing else
+	 * changes, so that of two that are made at once the later one stays
+	 * @return the one before
+	 */
+	public synchronized Configuration configure(UnaryOperator<Configuration> next) {
+		Configuration before = this.configuration;
+		Configuration after = next.apply(before);
+		PolicySet current = this.current.get();
+		Set<String> retired = current.retired();
+		PolicySetBuilder policies = current.mutate().lists(after.allow(), after.deny());
+		Stream.of(before, after)
+			.flatMap((configuration) -> configuration.policies().keySet().stream())
+			.filter((id) -> retired.contains(id) || !isWritten(current.find(id)))
+			.forEach((id) -> putConfigured(id, after, policies));
+		this.configuration = after;
+		this.replace.accept(policies.build());
+		return before;
+	}
+
+	private static boolean isWritten(@Nullable Policy policy) {
+		return policy != null && policy.version() > 0;
+	}
+
+	/** What is gone goes on for requests that still name it. */
+	private static void putConfigured(String id, Configuration configuration, PolicySetBuilder policies) {
+		Policy policy = configuration.policies().get(id);
+		if (policy != null) {
+			policies.put(policy);
+		}
+		else {
+			policies.retire(id);
+		}
 	}
 
 	/**
@@ -116,21 +155,14 @@ public final class LivePolicies {
 	private void applyPolicy(RecordVersion version, PolicySetBuilder policies) {
 		String id = version.key().id();
 		if (version.deleted()) {
-			Policy base = this.configured.find(id);
-			if (base != null) {
-				policies.put(base);
-			}
-			else {
-				policies.retire(id);
-			}
+			putConfigured(id, this.configuration, policies);
 			return;
 		}
 		try {
 			put(version, policies);
 		}
 		catch (RuntimeException ex) {
-			Policy known = this.current.get().find(id);
-			if (known == null || known.version() == 0) {
+			if (!isWritten(this.current.get().find(id))) {
 				putOlder(version, policies);
 			}
 			throw ex;

@@ -72,8 +72,15 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 	}
 
 	private RateLimiter limiter(Quota quota) {
+		return this.factory.apply(PolicySet.of(policy(quota)));
+	}
+
+	/**
+	 * The policy by which it decides, but for the quota the same for all routes.
+	 */
+	public static Policy policy(Quota quota) {
 		Limit limit = new Limit("per-route-and-key", List.of(Dimension.ROUTE, KEY), List.of(quota));
-		return this.factory.apply(PolicySet.of(Policy.builder(POLICY).limit(limit).build()));
+		return Policy.builder(POLICY).limit(limit).build();
 	}
 
 	private static Response response(Config config, Decision decision) {

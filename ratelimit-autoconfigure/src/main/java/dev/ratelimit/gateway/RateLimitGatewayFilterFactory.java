@@ -18,6 +18,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
@@ -42,13 +43,17 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 
 	private final HttpAnswers answers;
 
+	private final CallTrace.Source traces;
+
 	private final EventLoops loops = new EventLoops();
 
-	public RateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver, HttpAnswers answers) {
+	public RateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver, HttpAnswers answers,
+			CallTrace.Source traces) {
 		super(Config.class);
 		this.limiter = limiter;
 		this.resolver = resolver;
 		this.answers = answers;
+		this.traces = traces;
 	}
 
 	@Override
@@ -66,8 +71,7 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 				return ExchangeWebCall.of(exchange, config.getRouteId())
 					.flatMap((call) -> ReactiveRateLimiter.decided(check(call, config, policy),
 							RateLimitGatewayFilterFactory.this.loops.of(exchange)))
-					.flatMap((decision) -> RouteDecisions.of(exchange, RateLimitGatewayFilterFactory.this.answers)
-						.proceed(decision, chain));
+					.flatMap((decision) -> obey(decision, exchange, chain));
 			}
 
 			@Override
@@ -76,6 +80,11 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 			}
 
 		};
+	}
+
+	private Mono<Void> obey(Decision decision, ServerWebExchange exchange, GatewayFilterChain chain) {
+		return Mono.deferContextual((context) -> RouteDecisions.of(exchange, this.answers)
+			.proceed(decision, this.traces.find(context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null)), chain));
 	}
 
 	private CompletionStage<Decision> check(WebCall call, Config config, String policy) {

@@ -8,6 +8,7 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.reactive.ExchangeAnswer;
 
@@ -43,11 +44,12 @@ final class RouteDecisions {
 	/**
 	 * Lets the exchange pass, or answers it and gives back what earlier filters took.
 	 */
-	Mono<Void> proceed(Decision decision, GatewayFilterChain chain) {
+	Mono<Void> proceed(Decision decision, CallTrace trace, GatewayFilterChain chain) {
+		trace.decided(decision);
 		boolean first = this.decisions.isEmpty();
 		this.decisions.add(decision);
 		if (!decision.allowed()) {
-			return turnAway();
+			return turnAway(trace);
 		}
 		if (first) {
 			this.exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(this::tell));
@@ -65,9 +67,9 @@ final class RouteDecisions {
 		}
 	}
 
-	private Mono<Void> turnAway() {
+	private Mono<Void> turnAway(CallTrace trace) {
 		this.decisions.stream().filter(Decision::allowed).forEach(Decision::giveBack);
-		return ExchangeAnswer.write(this.answers.answer(this.decisions, null), this.exchange.getResponse());
+		return ExchangeAnswer.write(this.answers.answer(this.decisions, trace.id()), this.exchange.getResponse());
 	}
 
 }

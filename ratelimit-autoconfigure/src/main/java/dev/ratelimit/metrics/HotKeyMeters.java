@@ -10,16 +10,12 @@ import dev.ratelimit.hot.HotCounters;
  */
 public final class HotKeyMeters {
 
-	static final String HOT = "ratelimit.hotkeys";
-
-	static final String MAX_RATE = "ratelimit.hotkeys.max.rate";
-
 	public HotKeyMeters(MeterRegistry registry, HotCounters counters) {
-		Gauge.builder(HOT, counters, HotCounters::size)
+		Gauge.builder(MeterNames.HOT_KEYS, counters, HotCounters::size)
 			.description("Counters that are hot on this instance")
 			.strongReference(true)
 			.register(registry);
-		Gauge.builder(MAX_RATE, counters, HotCounters::maxRate)
+		Gauge.builder(MeterNames.HOT_KEYS_MAX_RATE, counters, HotCounters::maxRate)
 			.description("Checks per second of the busiest counter, over the fleet")
 			.strongReference(true)
 			.register(registry);

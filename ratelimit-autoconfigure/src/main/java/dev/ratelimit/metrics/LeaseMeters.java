@@ -15,12 +15,6 @@ import dev.ratelimit.lease.LeaseListener;
  */
 public final class LeaseMeters implements LeaseListener, DecisionListener {
 
-	static final String HITS = "ratelimit.lease.hits";
-
-	static final String REFILLS = "ratelimit.lease.refills";
-
-	static final String SIZE = "ratelimit.lease.size";
-
 	private final Counter hits;
 
 	private final Counter refills;
@@ -28,9 +22,13 @@ public final class LeaseMeters implements LeaseListener, DecisionListener {
 	private final DistributionSummary size;
 
 	public LeaseMeters(MeterRegistry registry) {
-		this.hits = Counter.builder(HITS).description("Decisions that permits taken ahead made").register(registry);
-		this.refills = Counter.builder(REFILLS).description("Leases that Redis was asked for").register(registry);
-		this.size = DistributionSummary.builder(SIZE)
+		this.hits = Counter.builder(MeterNames.LEASE_HITS)
+			.description("Decisions that permits taken ahead made")
+			.register(registry);
+		this.refills = Counter.builder(MeterNames.LEASE_REFILLS)
+			.description("Leases that Redis was asked for")
+			.register(registry);
+		this.size = DistributionSummary.builder(MeterNames.LEASE_SIZE)
 			.description("Permits that Redis granted ahead")
 			.register(registry);
 	}

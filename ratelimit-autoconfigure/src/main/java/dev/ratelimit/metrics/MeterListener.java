@@ -2,16 +2,21 @@ package dev.ratelimit.metrics;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.LongStream;
+import java.util.stream.Collectors;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
@@ -28,65 +33,100 @@ import dev.ratelimit.policy.PolicySet;
  *
  * <p>
  * Meters are looked up by policy and ordinals and registered when first needed: to record
- * a decision allocates nothing. Those of policies and versions that are no longer in
- * force go with the first decision after the change.
+ * a decision allocates nothing. Latencies are gathered and handed to their timer once a
+ * second, by a thread that also looks for policies and versions that are no longer in
+ * force: their meters go then, or with the first decision after the change.
  */
-public final class MeterListener implements DecisionListener {
+public final class MeterListener implements DecisionListener, AutoCloseable {
 
-	static final String DECISIONS = "ratelimit.decisions";
+	private static final Logger logger = LoggerFactory.getLogger(MeterListener.class);
 
-	static final String REFUSALS = "ratelimit.refusals";
-
-	static final String LATENCY = "ratelimit.decision.latency";
-
-	static final String DEGRADED = "ratelimit.degraded";
-
-	static final String POLICY_INFO = "ratelimit.policy.info";
-
-	static final String FLEET = "ratelimit.fleet.instances";
-
-	/** From a decision in memory to the longest deadline that makes sense. */
-	private static final Duration[] LATENCY_BUCKETS = LongStream
-		.of(50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 20_000, 50_000)
-		.mapToObj((micros) -> Duration.ofNanos(micros * 1_000))
-		.toArray(Duration[]::new);
+	private static final long PERIOD_MILLIS = 1_000;
 
 	private final MeterRegistry registry;
 
 	private final Supplier<PolicySet> policies;
 
-	private final Timer latency;
+	private final Map<String, Policy> fixed;
+
+	private final LatencyRecorder latency;
 
 	private final PolicyMeters unknown;
 
 	private volatile Live live;
 
+	private @Nullable CountDownLatch end;
+
+	private @Nullable Thread thread;
+
 	/**
-	 * Creates a listener and registers what there is without a decision.
+	 * Creates a listener and registers what there is without a decision. Latencies are
+	 * seen once it is started.
 	 * @param registry where meters are registered
 	 * @param policies the snapshot in force
-	 * @param instances how many instances share the limits
+	 * @param fixed those that decide beside it
 	 */
-	public MeterListener(MeterRegistry registry, Supplier<PolicySet> policies, IntSupplier instances) {
+	public MeterListener(MeterRegistry registry, Supplier<PolicySet> policies, FixedPolicies fixed) {
 		this.registry = registry;
 		this.policies = policies;
-		this.latency = Timer.builder(LATENCY)
+		this.fixed = fixed.policies().stream().collect(Collectors.toUnmodifiableMap(Policy::id, Function.identity()));
+		Duration[] buckets = MeterNames.latencyBuckets();
+		this.latency = new LatencyRecorder(Timer.builder(MeterNames.DECISION_LATENCY)
 			.description("Time from the request to the decision")
-			.serviceLevelObjectives(LATENCY_BUCKETS)
-			.register(registry);
-		Gauge.builder(FLEET, instances::getAsInt)
-			.description("Number of instances that share the limits")
-			.register(registry);
+			.serviceLevelObjectives(buckets)
+			.register(registry), buckets);
 		this.unknown = PolicyMeters.ofUnknown(registry);
 		PolicySet current = policies.get();
 		this.live = new Live(current, meters(current, new Live(PolicySet.of(), Map.of())));
 	}
 
+	public synchronized void start() {
+		if (this.thread == null) {
+			CountDownLatch end = new CountDownLatch(1);
+			this.end = end;
+			this.thread = new Thread(() -> run(end), "ratelimit-meters");
+			this.thread.setDaemon(true);
+			this.thread.start();
+		}
+	}
+
+	/**
+	 * Ends the thread, which hands over what there is.
+	 */
+	@Override
+	public void close() {
+		Thread thread;
+		synchronized (this) {
+			thread = this.thread;
+			this.thread = null;
+			if (this.end != null) {
+				this.end.countDown();
+			}
+		}
+		try {
+			if (thread != null) {
+				thread.join(PERIOD_MILLIS);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	@Override
 	public void decided(Request request, Decision decision, long nanos) {
-		this.latency.record(nanos, TimeUnit.NANOSECONDS);
-		Live live = live();
-		PolicyMeters meters = live.meters().getOrDefault(decision.policy(), this.unknown);
+		this.latency.record(nanos);
+		count(decision);
+	}
+
+	/** Nobody waited for it, so it has no latency. */
+	@Override
+	public void tried(Request request, Decision decision) {
+		count(decision);
+	}
+
+	private void count(Decision decision) {
+		PolicyMeters meters = live().meters().getOrDefault(decision.policy(), this.unknown);
 		meters.decided(decision.version(), decision.outcome(), decision.source());
 		if (decision.outcome() == Decision.Outcome.REFUSED) {
 			LimitStatus refusing = decision.refusedBy();
@@ -97,6 +137,39 @@ public final class MeterListener implements DecisionListener {
 		FailureMode mode = decision.mode();
 		if (mode != null) {
 			meters.degraded(mode, decision.reason());
+			if (decision.allowed() && !decision.shadow()) {
+				meters.overage(decision.cost());
+			}
+		}
+	}
+
+	/**
+	 * Does what decisions have no time for.
+	 */
+	void tidy() {
+		this.latency.handOver();
+		live();
+	}
+
+	private void run(CountDownLatch end) {
+		try {
+			boolean ended = false;
+			while (!ended) {
+				ended = end.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+				tryToTidy();
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private void tryToTidy() {
+		try {
+			tidy();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A registry does not take what was metered", ex);
 		}
 	}
 
@@ -117,24 +190,32 @@ public final class MeterListener implements DecisionListener {
 	}
 
 	private Map<String, PolicyMeters> meters(PolicySet current, Live before) {
+		Set<String> ids = new HashSet<>(current.ids());
+		ids.addAll(this.fixed.keySet());
 		before.meters().forEach((id, meters) -> {
-			if (current.find(id) == null) {
+			if (!ids.contains(id)) {
 				meters.retire();
 			}
 		});
 		Map<String, PolicyMeters> meters = new HashMap<>();
-		for (String id : current.ids()) {
+		for (String id : ids) {
 			PolicyMeters known = before.meters().get(id);
-			List<Policy> versions = current.versions(id);
+			List<Policy> versions = versions(current, id);
 			if (known == null) {
 				meters.put(id, PolicyMeters.of(this.registry, versions));
 			}
 			else {
-				boolean same = areSame(before.policies().versions(id), versions);
+				boolean same = areSame(versions(before.policies(), id), versions);
 				meters.put(id, same ? known : known.succeededBy(versions));
 			}
 		}
 		return Map.copyOf(meters);
+	}
+
+	private List<Policy> versions(PolicySet policies, String id) {
+		List<Policy> versions = policies.versions(id);
+		Policy fixed = this.fixed.get(id);
+		return (versions.isEmpty() && fixed != null) ? List.of(fixed) : versions;
 	}
 
 	/** By identity: of ten thousand policies a change leaves all but one as they are. */

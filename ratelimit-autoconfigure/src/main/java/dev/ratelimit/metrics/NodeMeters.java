@@ -22,14 +22,6 @@ import dev.ratelimit.guard.NodeListener;
  */
 public final class NodeMeters implements NodeListener {
 
-	static final String LATENCY = "ratelimit.redis.latency";
-
-	static final String ERRORS = "ratelimit.redis.errors";
-
-	static final String CLOCK_SKEW = "ratelimit.redis.clock.skew";
-
-	static final String BREAKER_STATE = "ratelimit.breaker.state";
-
 	/** Permits that could not be given back, among the reasons of errors. */
 	private static final String GIVE_BACK = "give-back";
 
@@ -97,15 +89,17 @@ public final class NodeMeters implements NodeListener {
 		OneNode(MeterRegistry registry, String name) {
 			this.registry = registry;
 			this.name = name;
-			this.latency = Timer.builder(LATENCY)
+			this.latency = Timer.builder(MeterNames.REDIS_LATENCY)
 				.description("Time that a Redis node took to answer a check")
+				.serviceLevelObjectives(MeterNames.latencyBuckets())
 				.tag("node", name)
 				.register(registry);
-			this.skew = TimeGauge.builder(CLOCK_SKEW, this, TimeUnit.MICROSECONDS, (meters) -> meters.skewMicros)
+			this.skew = TimeGauge
+				.builder(MeterNames.REDIS_CLOCK_SKEW, this, TimeUnit.MICROSECONDS, (meters) -> meters.skewMicros)
 				.description("How far the clock of a Redis node is ahead of this instance's")
 				.tag("node", name)
 				.register(registry);
-			this.breaker = Gauge.builder(BREAKER_STATE, this, (meters) -> meters.state.ordinal())
+			this.breaker = Gauge.builder(MeterNames.BREAKER_STATE, this, (meters) -> meters.state.ordinal())
 				.description("Breaker of a Redis node: " + states())
 				.tag("node", name)
 				.register(registry);
@@ -114,7 +108,7 @@ public final class NodeMeters implements NodeListener {
 		void error(String reason) {
 			this.errors
 				.computeIfAbsent(reason,
-						(text) -> Counter.builder(ERRORS)
+						(text) -> Counter.builder(MeterNames.REDIS_ERRORS)
 							.description("Checks that a Redis node did not answer, and give-backs that it did not take")
 							.tags("node", this.name, "reason", text)
 							.register(this.registry))

@@ -33,8 +33,6 @@ final class PolicyMeters {
 
 	private final String id;
 
-	private final String owner;
-
 	/** Of each version that is in force, the newest first. */
 	private final List<Decisions> decisions;
 
@@ -42,17 +40,17 @@ final class PolicyMeters {
 
 	private final Map<String, Counter> refusals;
 
-	private final @Nullable Gauge info;
+	private final @Nullable Standing standing;
 
-	private PolicyMeters(MeterRegistry registry, String id, String owner, List<Decisions> decisions,
-			CounterTable<FailureMode, Decision.Reason> degraded, Map<String, Counter> refusals, @Nullable Gauge info) {
+	private PolicyMeters(MeterRegistry registry, String id, List<Decisions> decisions,
+			CounterTable<FailureMode, Decision.Reason> degraded, Map<String, Counter> refusals,
+			@Nullable Standing standing) {
 		this.registry = registry;
 		this.id = id;
-		this.owner = owner;
 		this.decisions = decisions;
 		this.degraded = degraded;
 		this.refusals = refusals;
-		this.info = info;
+		this.standing = standing;
 	}
 
 	/**
@@ -65,8 +63,8 @@ final class PolicyMeters {
 		List<Decisions> decisions = versions.stream()
 			.map((version) -> new Decisions(version.version(), decisions(registry, id, version(version))))
 			.toList();
-		return new PolicyMeters(registry, id, owner(newest), decisions, degraded(registry, id),
-				refusals(registry, versions), info(registry, id, owner(newest)));
+		return new PolicyMeters(registry, id, decisions, degraded(registry, id), refusals(registry, versions),
+				Standing.of(registry, newest));
 	}
 
 	/**
@@ -74,7 +72,7 @@ final class PolicyMeters {
 	 * word.
 	 */
 	static PolicyMeters ofUnknown(MeterRegistry registry) {
-		return new PolicyMeters(registry, UNKNOWN, NONE, List.of(new Decisions(0, decisions(registry, UNKNOWN, NONE))),
+		return new PolicyMeters(registry, UNKNOWN, List.of(new Decisions(0, decisions(registry, UNKNOWN, NONE))),
 				degraded(registry, UNKNOWN), Map.of(), null);
 	}
 
@@ -103,12 +101,19 @@ final class PolicyMeters {
 	}
 
 	/**
+	 * Permits passed that no counter granted.
+	 */
+	void overage(long permits) {
+		if (this.standing != null) {
+			this.standing.overage().increment(permits);
+		}
+	}
+
+	/**
 	 * The meters of the same policy after a change. What it no longer has is removed
 	 * before anything is registered, or the new would go with the old.
 	 */
 	PolicyMeters succeededBy(List<Policy> versions) {
-		Policy newest = versions.get(0);
-		String owner = owner(newest);
 		this.decisions.stream()
 			.filter((known) -> versions.stream().noneMatch((version) -> version.version() == known.version()))
 			.forEach((known) -> known.table().retire(this::remove));
@@ -118,18 +123,17 @@ final class PolicyMeters {
 				.findFirst()
 				.orElseGet(() -> new Decisions(version.version(), decisions(this.registry, this.id, version(version)))))
 			.toList();
-		Gauge info = this.info;
-		if (info != null && !owner.equals(this.owner)) {
-			remove(info);
-			info = info(this.registry, this.id, owner);
+		Policy newest = versions.get(0);
+		if (this.standing != null) {
+			this.standing.before(newest).forEach(this::remove);
 		}
 		this.refusals.forEach((limit, counter) -> {
 			if (limits(versions).noneMatch(limit::equals)) {
 				remove(counter);
 			}
 		});
-		return new PolicyMeters(this.registry, this.id, owner, decisions, this.degraded,
-				refusals(this.registry, versions), info);
+		return new PolicyMeters(this.registry, this.id, decisions, this.degraded, refusals(this.registry, versions),
+				Standing.of(this.registry, newest));
 	}
 
 	/**
@@ -139,8 +143,8 @@ final class PolicyMeters {
 		this.decisions.forEach((decisions) -> decisions.table().retire(this::remove));
 		this.degraded.retire(this::remove);
 		this.refusals.values().forEach(this::remove);
-		if (this.info != null) {
-			remove(this.info);
+		if (this.standing != null) {
+			this.standing.all().forEach(this::remove);
 		}
 	}
 
@@ -156,7 +160,7 @@ final class PolicyMeters {
 	private static CounterTable<Decision.Outcome, Decision.Source> decisions(MeterRegistry registry, String id,
 			String version) {
 		return new CounterTable<>(Decision.Outcome.class, Decision.Source.class,
-				(outcome, source) -> Counter.builder(MeterListener.DECISIONS)
+				(outcome, source) -> Counter.builder(MeterNames.DECISIONS)
 					.description("Decisions by what was decided and who answered")
 					.tags("policy", id, "version", version, "outcome", outcome.text(), "source", source.text())
 					.register(registry));
@@ -164,7 +168,7 @@ final class PolicyMeters {
 
 	private static CounterTable<FailureMode, Decision.Reason> degraded(MeterRegistry registry, String id) {
 		return new CounterTable<>(FailureMode.class, Decision.Reason.class,
-				(mode, reason) -> Counter.builder(MeterListener.DEGRADED)
+				(mode, reason) -> Counter.builder(MeterNames.DEGRADED)
 					.description("Decisions that a failure mode made because the counters could not")
 					.tags("policy", id, "mode", mode.name().toLowerCase(Locale.ROOT), "reason", reason.text())
 					.register(registry));
@@ -174,17 +178,10 @@ final class PolicyMeters {
 	private static Map<String, Counter> refusals(MeterRegistry registry, List<Policy> versions) {
 		String id = versions.get(0).id();
 		return limits(versions).collect(Collectors.toUnmodifiableMap(Function.identity(),
-				(limit) -> Counter.builder(MeterListener.REFUSALS)
+				(limit) -> Counter.builder(MeterNames.REFUSALS)
 					.description("Refused requests by the limit that had them wait longest")
 					.tags("policy", id, "limit", limit)
 					.register(registry)));
-	}
-
-	private static Gauge info(MeterRegistry registry, String id, String owner) {
-		return Gauge.builder(MeterListener.POLICY_INFO, () -> 1)
-			.description("Who is called about a policy")
-			.tags("policy", id, "owner", owner)
-			.register(registry);
 	}
 
 	/** The floor refuses too, but is not a limit of the policy. */
@@ -202,16 +199,52 @@ final class PolicyMeters {
 		return Long.toString(policy.version());
 	}
 
-	/** An empty tag is no tag to some registries. */
-	private static String owner(Policy policy) {
-		String owner = policy.settings().owner();
-		return owner.isBlank() ? NONE : owner;
-	}
-
 	/**
 	 * What a version has decided.
 	 */
 	private record Decisions(long version, CounterTable<Decision.Outcome, Decision.Source> table) {
+	}
+
+	/**
+	 * What there is of a policy at once, with tags of its newest version.
+	 */
+	private record Standing(Gauge info, Counter overage) {
+
+		/** Gives the same meters as before where tags are the same. */
+		static Standing of(MeterRegistry registry, Policy newest) {
+			Gauge info = Gauge.builder(MeterNames.POLICY_INFO, () -> 1)
+				.description("Who is called about a policy")
+				.tags("policy", newest.id(), "owner", owner(newest))
+				.register(registry);
+			Counter overage = Counter.builder(MeterNames.OVERAGE)
+				.description("Permits that passed although no counter of the limits had granted them")
+				.tags("policy", newest.id(), "enforcement", enforcement(newest))
+				.register(registry);
+			return new Standing(info, overage);
+		}
+
+		Stream<Meter> all() {
+			return Stream.of(this.info, this.overage);
+		}
+
+		/**
+		 * Those that another version does not go on with.
+		 */
+		Stream<Meter> before(Policy newest) {
+			return all().filter((meter) -> !owner(newest).equals(meter.getId().getTag("owner"))
+					&& !enforcement(newest).equals(meter.getId().getTag("enforcement")));
+		}
+
+		/** An empty tag is no tag to some registries. */
+		private static String owner(Policy policy) {
+			String owner = policy.settings().owner();
+			return owner.isBlank() ? NONE : owner;
+		}
+
+		private static String enforcement(Policy policy) {
+			return policy.settings().enforcement().name().toLowerCase(Locale.ROOT);
+		}
+
 	}
 
 }

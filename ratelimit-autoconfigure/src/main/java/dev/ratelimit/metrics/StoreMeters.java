@@ -18,12 +18,6 @@ import dev.ratelimit.store.ReplicaState;
  */
 public final class StoreMeters implements ReplicaListener {
 
-	static final String STALE = "ratelimit.policies.stale";
-
-	static final String VERSION = "ratelimit.policies.version";
-
-	static final String PROPAGATION = "ratelimit.policies.propagation";
-
 	private final Timer propagation;
 
 	/**
@@ -31,13 +25,13 @@ public final class StoreMeters implements ReplicaListener {
 	 * @param state how this instance's copy stands to the store, not asked for at once
 	 */
 	public StoreMeters(MeterRegistry registry, Supplier<ReplicaState> state) {
-		Gauge.builder(STALE, () -> state.get().stale() ? 1 : 0)
+		Gauge.builder(MeterNames.POLICIES_STALE, () -> state.get().stale() ? 1 : 0)
 			.description("1 if policies may be older than they should be")
 			.register(registry);
-		Gauge.builder(VERSION, () -> state.get().revision())
+		Gauge.builder(MeterNames.POLICIES_VERSION, () -> state.get().revision())
 			.description("Revision of the store that is in force on this instance")
 			.register(registry);
-		this.propagation = Timer.builder(PROPAGATION)
+		this.propagation = Timer.builder(MeterNames.POLICIES_PROPAGATION)
 			.description("Time from a write to the store until it is in force on this instance")
 			.register(registry);
 	}

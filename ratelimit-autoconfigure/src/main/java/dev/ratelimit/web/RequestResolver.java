@@ -112,15 +112,17 @@ public final class RequestResolver {
 	public Request requestFor(WebCall call, String policy, @Nullable Long cost) {
 		Request unknown = requestFor(policy, cost);
 		Map<Dimension, String> facts = new HashMap<>();
+		String id = null;
 		try {
 			put(facts, Dimension.IP, ClientIp.of(call, this.identity.trustedHops()));
 			put(facts, Dimension.ROUTE, call.route());
+			id = RequestIds.of(call);
 		}
 		catch (RuntimeException ex) {
 			// Then they are not known: this is for calls that cannot be understood.
 		}
 		put(facts, Dimension.REGION, this.region);
-		return new Request(policy, facts, Set.of(), null, unknown.cost(), unknown.atLeast(), call);
+		return new Request(policy, facts, Set.of(), null, unknown.cost(), unknown.atLeast(), id, call);
 	}
 
 	/**
@@ -183,7 +185,7 @@ public final class RequestResolver {
 		Set<Dimension> unverified = claimed ? Set.of(Dimension.API_KEY) : Set.of();
 		long permits = (cost != null) ? cost : (plan != null) ? plan.cost(call.rawPath(),
 				() -> policies.match(new Request(policy, facts, unverified, caller.tier(), 1, 1))) : 1;
-		return new Request(policy, facts, unverified, caller.tier(), permits, permits, call);
+		return new Request(policy, facts, unverified, caller.tier(), permits, permits, RequestIds.of(call), call);
 	}
 
 	private Dimension named(String name) {

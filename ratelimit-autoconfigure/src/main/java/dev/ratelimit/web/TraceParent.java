@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class TraceParent {
 
-	private static final Pattern FORMAT = Pattern.compile("[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-.{2,}");
+	private static final Pattern FORMAT = Pattern
+		.compile("[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*");
 
 	private static final int LONGEST = 256;
 

@@ -44,7 +44,7 @@ public interface WebCall extends Trace {
 	@Override
 	default @Nullable String traceId() {
 		List<String> headers = headers("traceparent");
-		return headers.isEmpty() ? null : TraceParent.traceId(headers.get(0));
+		return (headers.size() == 1) ? TraceParent.traceId(headers.get(0)) : null;
 	}
 
 }

@@ -32,6 +32,7 @@ import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.counter.HotStore;
 import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.TopRefusals;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -99,6 +100,44 @@ class HotKeyWebFluxTests {
 				.jsonPath("$[*].limit")
 				.value((List<String> limits) -> assertThat(limits).containsExactlyInAnyOrder("per-tenant", "per-ip"));
 		});
+	}
+
+	@Test
+	void counterThatRefusesIsListedByRefusals() {
+		run((context, client) -> {
+			for (int i = 0; i < 30; i++) {
+				context.getBean(RateLimiter.class).check(Request.of("small"));
+			}
+			await().atMost(Duration.ofSeconds(10)).until(() -> !context.getBean(TopRefusals.class).top().isEmpty());
+			client.get()
+				.uri(HOT_KEYS + "?by=refusals")
+				.exchange()
+				.expectStatus()
+				.isOk()
+				.expectBody()
+				.jsonPath("$.length()")
+				.isEqualTo(1)
+				.jsonPath("$[0].policy")
+				.isEqualTo("small")
+				.jsonPath("$[0].limit")
+				.isEqualTo("all")
+				.jsonPath("$[0].key")
+				.value((String key) -> assertThat(key).startsWith("rl:"))
+				.jsonPath("$[0].refusals")
+				.value((Integer refusals) -> assertThat(refusals).isBetween(15, 20));
+		});
+	}
+
+	@Test
+	void orderThatDoesNotExistIsAProblem() {
+		run((context, client) -> client.get()
+			.uri(HOT_KEYS + "?by=size")
+			.exchange()
+			.expectStatus()
+			.isBadRequest()
+			.expectBody()
+			.jsonPath("$.field")
+			.isEqualTo("by"));
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package dev.ratelimit.actuate;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.AfterEach;
@@ -28,6 +29,9 @@ import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
+import dev.ratelimit.control.RecordIds;
+import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -61,6 +65,8 @@ class PolicyWebFluxIntegrationTests {
 	private final AuditLog log = new AuditLog();
 
 	private WebTestClient client;
+
+	private PolicyStore store;
 
 	@AfterEach
 	void end() {
@@ -194,6 +200,41 @@ class PolicyWebFluxIntegrationTests {
 	}
 
 	@Test
+	void policyInTheStoreThatCannotBeMeantIsShownAndTheRestIsInForce(RedisServer redis) {
+		run(redis, (client) -> {
+			write("policies/orders", "{\"policy\": " + LIMITS + "}").expectStatus().isOk();
+			await().atMost(Duration.ofSeconds(5)).until(() -> read("policies/orders").contains("\"version\":1"));
+			this.store
+				.write(List.of(new Edit(RecordIds.policy("orders"), "{\"policy\": {\"limits\": 5}}", null),
+						new Edit(RecordIds.policy("extra"), "{\"policy\": " + LIMITS + "}", null)), "mallory", "")
+				.toCompletableFuture()
+				.join();
+			await().atMost(Duration.ofSeconds(5)).until(() -> read("policies").contains("\"extra\""));
+			assertThat(read("policies/orders")).contains("77/h")
+				.contains("\"rejected\":{\"")
+				.contains("'policy.limits' is not an object");
+			assertThat(read("")).contains("'policy.limits' is not an object");
+		});
+	}
+
+	@Test
+	void storeThatWasFlushedIsShownAsAnIncidentAndReseededByOneCall(RedisServer redis) {
+		run(redis, (client) -> {
+			write("policies/orders", "{\"policy\": " + LIMITS + "}").expectStatus().isOk();
+			await().atMost(Duration.ofSeconds(5)).until(() -> read("").contains("\"revision\":1"));
+			redis.flush();
+			await().atMost(Duration.ofSeconds(15)).until(() -> read("").contains("\"incident\":\"it is empty\""));
+			assertThat(read("")).contains("\"stale\":true");
+			assertThat(read("policies/orders")).contains("77/h");
+			write("policies/orders", "{\"rollback\": 0}").expectStatus().isEqualTo(503);
+			write("store", "{\"action\": \"reseed\", \"reason\": \"flushed\"}").expectStatus().isOk();
+			assertThat(read("")).contains("\"stale\":false").doesNotContain("incident");
+			assertThat(read("policies/orders")).contains("77/h").contains("flushed");
+			write("policies/orders", "{\"rollback\": 0}").expectStatus().isOk();
+		});
+	}
+
+	@Test
 	void storeThatIsAwayIsAnswered503AndNothingChanges(RedisServer redis) {
 		run(redis, (client) -> {
 			redis.kill();
@@ -216,6 +257,7 @@ class PolicyWebFluxIntegrationTests {
 			.withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port())
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
+				this.store = context.getBean(PolicyStore.class);
 				this.client = WebTestClient.bindToApplicationContext(context)
 					.configureClient()
 					.responseTimeout(Duration.ofSeconds(20))

@@ -84,6 +84,7 @@ class RefusalIntegrationTests {
 		.withBean(Orders.class)
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.redis.timeout=500ms",
+				"ratelimit.identity.hash.salt=a-salt-that-all-instances-share",
 				"ratelimit.policies.orders.on-failure=deny", "ratelimit.policies.orders.limits.per-user.by=tenant,user",
 				"ratelimit.policies.orders.limits.per-user.quota=2/h");
 

@@ -42,6 +42,11 @@ class AopConfiguration {
 				.build());
 
 	@Bean
+	RecordedTraces traces() {
+		return new RecordedTraces();
+	}
+
+	@Bean
 	RecordedLimiter limiter() {
 		return new RecordedLimiter(POLICIES);
 	}
@@ -70,8 +75,8 @@ class AopConfiguration {
 
 	@Bean
 	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RecordedLimiter limiter,
-			HttpAnswers answers) {
-		return new RateLimitedAspect(methods, resolver, limiter, answers, ServletCurrentCall::find,
+			HttpAnswers answers, RecordedTraces traces) {
+		return new RateLimitedAspect(methods, resolver, limiter, answers, ServletCurrentCall::find, traces,
 				ForkJoinPool.commonPool());
 	}
 

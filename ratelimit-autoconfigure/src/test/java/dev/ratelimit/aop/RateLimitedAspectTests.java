@@ -69,6 +69,17 @@ class RateLimitedAspectTests {
 	}
 
 	@Test
+	void traceIsToldOfEachDecisionWhateverTheMethodReturns() {
+		RecordedTraces traces = this.context.getBean(RecordedTraces.class);
+		this.service.plain();
+		this.service.stage().toCompletableFuture().join();
+		this.service.mono().contextWrite((context) -> context.put("micrometer.observation", "its context")).block();
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(this.service::plain);
+		assertThat(traces.told()).containsExactly("orders allowed by null", "orders allowed by null",
+				"orders allowed by its context", "orders refused by null");
+	}
+
+	@Test
 	void refusalHasNoStackTraceAndNoValueOfTheCaller() {
 		this.service.perAccount("secret", 3);
 		assertThatExceptionOfType(RateLimitExceededException.class)

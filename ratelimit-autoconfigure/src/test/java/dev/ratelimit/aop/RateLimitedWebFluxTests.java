@@ -1,9 +1,7 @@
 package dev.ratelimit.aop;
 
 import java.security.Principal;
-import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -182,9 +180,8 @@ class RateLimitedWebFluxTests {
 		}
 
 		@Bean
-		RateLimitedWebExceptionHandler exceptionHandler(HttpAnswers answers) {
-			Supplier<@Nullable String> traceId = () -> "trace-1";
-			return new RateLimitedWebExceptionHandler(answers, traceId);
+		RateLimitedWebExceptionHandler exceptionHandler(HttpAnswers answers, RecordedTraces traces) {
+			return new RateLimitedWebExceptionHandler(answers, traces);
 		}
 
 		@Bean

@@ -1,5 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +11,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
+import org.yaml.snakeyaml.Yaml;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
@@ -38,7 +48,7 @@ class PolicyDocumentsTests {
 			 "rollout": {"percent": 10, "valid-from": "2026-01-01T00:00:00Z", "stages": [10, 100], "hold": "5m"}}
 			""";
 
-	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account")));
+	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account"), null));
 
 	@Test
 	void documentSaysAllThatTheConfigurationCan() {
@@ -52,6 +62,20 @@ class PolicyDocumentsTests {
 		assertThat(policy.limits()).hasSize(3);
 		assertThat(policy.settings().overrides()).singleElement()
 			.satisfies((override) -> assertThat(override.when()).isEqualTo(Map.of(Dimension.TENANT, "acme")));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { FULL, "{}",
+			"{limits: {a: {by: 'tenant, user', quota: '5/s,9/m'}}, rollout: {stages: '1, 10'}}",
+			"{onFailure: DENY, algorithm: slidingWindowLog, penalty: {coolDown: PT5S, after: 7}, idempotency: {}, tiers: {}}" })
+	void documentIsBoundAsBootBindsTheSameInTheConfiguration(String text) throws IOException {
+		Map<String, Object> document = new Yaml().load(text);
+		String configuration = "policy: " + text.replace("\"/orders/export/**\"", "\"[/orders/export/**]\"");
+		List<PropertySource<?>> sources = new YamlPropertySourceLoader().load("test",
+				new ByteArrayResource(configuration.getBytes(StandardCharsets.UTF_8)));
+		assertThat(DocumentBinder.bind("policy", PolicyProperties.class, document))
+			.isEqualTo(new Binder(ConfigurationPropertySources.from(sources)).bindOrCreate("policy",
+					Bindable.of(PolicyProperties.class)));
 	}
 
 	@Test
@@ -93,6 +117,10 @@ class PolicyDocumentsTests {
 				Arguments.of("policy.algorithm", "one of: gcra, token-bucket",
 						"{\"algorithm\": \"gcraa\", " + limits + "}"),
 				Arguments.of("policy.timeout", "a duration such as 10ms", "{\"timeout\": \"soon\", " + limits + "}"),
+				Arguments.of("policy.rollout.percent", "to a whole number",
+						"{\"rollout\": {\"percent\": \"\"}, " + limits + "}"),
+				Arguments.of("policy.rollout.stages[1]", "to a whole number",
+						"{\"rollout\": {\"stages\": [1, \"x\"]}, " + limits + "}"),
 				Arguments.of("policy.description", "is an object", "{\"description\": {}, " + limits + "}"),
 				Arguments.of("policy.limits", "is not an object", "{\"limits\": []}"),
 				Arguments.of("policy.owner", "is null", "{\"owner\": null, " + limits + "}"),

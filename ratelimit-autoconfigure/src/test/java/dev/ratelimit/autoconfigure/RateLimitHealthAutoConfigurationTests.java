@@ -42,7 +42,7 @@ class RateLimitHealthAutoConfigurationTests {
 			Health health = context.getBean(NAME, HealthIndicator.class).health();
 			assertThat(health.getStatus()).isEqualTo(Status.UP);
 			assertThat(health.getDetails()).isEqualTo(Map.of("backend", "memory", "degraded", false, "breakers",
-					Map.of(), "switch", "off", "fleet", 4, "policies", 1));
+					Map.of(), "switch", "off", "fleet", 4, "policies", 1, "stale", false));
 		});
 	}
 

@@ -1,5 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
+import java.time.Duration;
+
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -12,8 +14,12 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.ForcedMode;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.metrics.FixedPolicies;
 import dev.ratelimit.metrics.MeterListener;
 import dev.ratelimit.policy.PolicySet;
 
@@ -47,6 +53,29 @@ class RateLimitMetricsAutoConfigurationTests {
 			.run((context) -> assertThat(
 					context.getBean(MeterRegistry.class).get("ratelimit.fleet.instances").gauge().value())
 				.isEqualTo(4));
+	}
+
+	@Test
+	void switchIsAGauge() {
+		this.context.withBean(SimpleMeterRegistry.class).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			assertThat(registry.get("ratelimit.switch.on").gauge().value()).isZero();
+			context.getBean(RedSwitch.class)
+				.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "incident 7"));
+			assertThat(registry.get("ratelimit.switch.on").gauge().value()).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void latencyIsSeenAfterASecond() {
+		this.context.withBean(SimpleMeterRegistry.class).run((context) -> {
+			context.getBean(RateLimiter.class).check(Request.of("orders"));
+			await().atMost(Duration.ofSeconds(10))
+				.until(() -> context.getBean(MeterRegistry.class)
+					.get("ratelimit.decision.latency")
+					.timer()
+					.count() == 1);
+		});
 	}
 
 	@Test
@@ -92,7 +121,7 @@ class RateLimitMetricsAutoConfigurationTests {
 	void backsOffForAListenerOfTheUsersOwn() {
 		this.context.withBean(SimpleMeterRegistry.class)
 			.withBean("own", MeterListener.class,
-					() -> new MeterListener(new SimpleMeterRegistry(), PolicySet::of, () -> 1))
+					() -> new MeterListener(new SimpleMeterRegistry(), PolicySet::of, FixedPolicies.NONE))
 			.run((context) -> assertThat(context).hasSingleBean(MeterListener.class).hasBean("own"));
 	}
 

@@ -81,7 +81,8 @@ class RedisBackendIntegrationTests {
 	void sentinelsMeanTheirPrimary(RedisSentinels sentinels) {
 		this.context
 			.withPropertyValues("spring.data.redis.sentinel.master=" + sentinels.masterId(),
-					"spring.data.redis.sentinel.nodes=127.0.0.1:" + sentinels.sentinels().get(0).port())
+					"spring.data.redis.sentinel.nodes=127.0.0.1:" + sentinels.sentinels().get(0).port(),
+					"ratelimit.identity.hash.salt=salt of the tests")
 			.run((context) -> {
 				assertRedisAnswers(context);
 				assertThat(check(context).allowed()).isTrue();

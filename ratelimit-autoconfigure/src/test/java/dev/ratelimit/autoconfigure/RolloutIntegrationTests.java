@@ -104,7 +104,7 @@ class RolloutIntegrationTests {
 				"spring.data.redis.port=" + redis.port());
 	}
 
-	private static void write(ApplicationContext context, String quota, List<Integer> stages, String hold) {
+	static void write(ApplicationContext context, String quota, List<Integer> stages, String hold) {
 		Map<String, Object> document = new HashMap<>(
 				Map.of("limits", Map.of("per-tenant", Map.of("by", "tenant", "quota", quota))));
 		if (!stages.isEmpty()) {
@@ -114,22 +114,22 @@ class RolloutIntegrationTests {
 			.done(context.getBean(ControlPlane.class).writePolicy("orders", document, null, ANN));
 	}
 
-	private static void checkTenants(ApplicationContext context, String prefix) {
+	static void checkTenants(ApplicationContext context, String prefix) {
 		for (int i = 0; i < CHECKS; i++) {
 			Request request = Request.of("orders").with(Dimension.TENANT, prefix + i).withCost(5);
 			context.getBean(RateLimiter.class).check(request).toCompletableFuture().join();
 		}
 	}
 
-	private static long version(ApplicationContext context) {
+	static long version(ApplicationContext context) {
 		return context.getBean(Policies.class).get().find("orders").version();
 	}
 
-	private static RolloutState state(ApplicationContext context) {
+	static RolloutState state(ApplicationContext context) {
 		return context.getBean(RolloutLeader.class).state("orders");
 	}
 
-	private static List<RecordVersion> history(ApplicationContext context) {
+	static List<RecordVersion> history(ApplicationContext context) {
 		return ControlPlaneIntegrationTests
 			.done(context.getBean(ControlPlane.class).history(RecordIds.policy("orders")));
 	}

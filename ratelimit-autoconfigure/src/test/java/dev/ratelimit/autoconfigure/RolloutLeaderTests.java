@@ -179,7 +179,7 @@ class RolloutLeaderTests {
 
 	@Test
 	void stagesInTheConfigurationAreWarnedAbout() {
-		PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of()));
+		PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), null));
 		assertThat(PolicyWarnings.warnings(reader.policy("orders", 0, document(Map.of("stages", List.of(1, 100))))))
 			.singleElement()
 			.asString()
@@ -219,7 +219,7 @@ class RolloutLeaderTests {
 		private final RolloutLeader leader;
 
 		Instance(String name) {
-			PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of()));
+			PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), null));
 			LivePolicies live = new LivePolicies(this.policies, this.policies::replace, reader, (key) -> List.of());
 			TimedStore store = RolloutLeaderTests.this.store;
 			this.replica = new Replica(store, Snapshot.NONE, live::changed);

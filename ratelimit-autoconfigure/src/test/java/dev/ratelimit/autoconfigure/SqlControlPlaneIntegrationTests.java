@@ -1,6 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
 import io.r2dbc.postgresql.PostgresqlConnectionFactory;
@@ -29,15 +30,35 @@ class SqlControlPlaneIntegrationTests {
 			on(database).run((other) -> {
 				ControlPlaneIntegrationTests.done(ControlPlaneIntegrationTests.plane(one)
 					.writePolicy("orders", ControlPlaneIntegrationTests.limits("77/h"), 0L, ANN));
-				await().atMost(Duration.ofSeconds(1))
-					.until(() -> ControlPlaneIntegrationTests.limit(other, "acme") == 77);
+				// At once if it listens already, else when it does.
+				await().until(() -> ControlPlaneIntegrationTests.limit(other, "acme") == 77);
 			});
 			on(database).run((again) -> assertThat(ControlPlaneIntegrationTests.limit(again, "acme")).isEqualTo(77));
 		});
 	}
 
+	@Test
+	void leaderOfARolloutJudgesByWhatAllInstancesCounted() {
+		String database = PostgresServer.shared().newDatabase();
+		on(database).run((one) -> on(database).run((other) -> {
+			RolloutIntegrationTests.write(one, "1000/h", List.of(), "10m");
+			RolloutIntegrationTests.write(one, "2/h", List.of(50, 100), "10m");
+			await()
+				.until(() -> RolloutIntegrationTests.version(one) == 2 && RolloutIntegrationTests.version(other) == 2);
+			RolloutIntegrationTests.checkTenants(one, "a");
+			RolloutIntegrationTests.checkTenants(other, "b");
+			await().atMost(Duration.ofSeconds(20))
+				.until(() -> RolloutIntegrationTests.version(one) == 3 && RolloutIntegrationTests.version(other) == 3);
+			assertThat(RolloutIntegrationTests.history(other).get(0).reason())
+				.startsWith("rolled back at 50 %: refuses 100.0 % of ");
+		}));
+	}
+
 	private static ApplicationContextRunner on(String database) {
-		PostgresServer server = PostgresServer.shared();
+		return on(PostgresServer.shared(), database);
+	}
+
+	static ApplicationContextRunner on(PostgresServer server, String database) {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class,
 					RateLimitStoreAutoConfiguration.class, RateLimitControlAutoConfiguration.class))

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
 
+import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.ConflictException;
@@ -33,6 +34,8 @@ final class TimedStore implements PolicyStore, InstantSource {
 
 	private final Map<String, Instant> terms = new HashMap<>();
 
+	private volatile boolean away;
+
 	private volatile Instant now = Instant.parse("2026-01-01T12:00:00Z");
 
 	@Override
@@ -44,8 +47,32 @@ final class TimedStore implements PolicyStore, InstantSource {
 		this.now = this.now.plus(time);
 	}
 
+	/** The same time for whoever only wants to know how much of it has passed. */
+	long nanos() {
+		return Duration.between(Instant.EPOCH, this.now).toNanos();
+	}
+
+	void goAway() {
+		this.away = true;
+	}
+
+	void comeBack() {
+		this.away = false;
+		this.subscribers.forEach((subscriber) -> subscriber.accept(0));
+	}
+
+	void loseEverything() {
+		synchronized (this) {
+			this.written.clear();
+		}
+		comeBack();
+	}
+
 	@Override
 	public synchronized CompletionStage<Changes> changesSince(long revision, int limit) {
+		if (this.away) {
+			return CompletableFuture.failedStage(new IllegalStateException("away"));
+		}
 		List<RecordVersion> heads = this.written.stream()
 			.filter((version) -> version.revision() > revision && newest(version.key()) == version.version())
 			.limit(limit)
@@ -93,7 +120,7 @@ final class TimedStore implements PolicyStore, InstantSource {
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(Instant before, int limit) {
+	public CompletionStage<List<AuditRecord>> audit(AuditPosition before, int limit) {
 		throw new UnsupportedOperationException();
 	}
 

@@ -1,11 +1,13 @@
 package dev.ratelimit.metrics;
 
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import com.sun.management.ThreadMXBean;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
@@ -13,11 +15,13 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.distribution.CountAtBucket;
+import io.micrometer.core.instrument.search.Search;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
@@ -47,7 +51,8 @@ class MeterListenerTests {
 
 	private final AtomicReference<PolicySet> policies = new AtomicReference<>(PolicySet.of(orders().build()));
 
-	private final MeterListener listener = new MeterListener(this.registry, this.policies::get, () -> 3);
+	private final MeterListener listener = new MeterListener(this.registry, this.policies::get,
+			new FixedPolicies(List.of(fixed())));
 
 	private final BreakableCounters counters = new BreakableCounters();
 
@@ -82,7 +87,7 @@ class MeterListenerTests {
 	void refusalsAreCountedByTheLimitThatRefused() {
 		check(ANN.withCost(2));
 		check(ANN);
-		assertThat(tags("ratelimit.refusals")).containsExactlyInAnyOrder(
+		assertThat(tags("ratelimit.refusals", "orders")).containsExactlyInAnyOrder(
 				Map.of("policy", "orders", "limit", "per-user"), Map.of("policy", "orders", "limit", "per-tenant"));
 		assertThat(count("ratelimit.refusals", "limit", "per-user")).isEqualTo(1);
 		assertThat(count("ratelimit.refusals", "limit", "per-tenant")).isZero();
@@ -117,6 +122,7 @@ class MeterListenerTests {
 	@Test
 	void latencyHasBucketsFromFiftyMicrosecondsToFiftyMilliseconds() {
 		this.listener.decided(ANN, decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of()), 60_000);
+		this.listener.tidy();
 		Timer timer = this.registry.get("ratelimit.decision.latency").timer();
 		assertThat(timer.getId().getTags()).isEmpty();
 		assertThat(timer.takeSnapshot().histogramCounts()).extracting(CountAtBucket::bucket)
@@ -167,21 +173,88 @@ class MeterListenerTests {
 	}
 
 	@Test
+	void overageIsWhatPassesWithoutACounter() {
+		assertThat(tags("ratelimit.overage", "orders"))
+			.containsExactly(Map.of("policy", "orders", "enforcement", "strict"));
+		check(ANN.withCost(2));
+		this.counters.failWith(new UnansweredException(Decision.Reason.TIMEOUT, "late"));
+		check(ANN);
+		assertThat(count("ratelimit.overage", "policy", "orders")).isZero();
+		check(ANN.withTier("pro").withCost(2));
+		assertThat(count("ratelimit.overage", "policy", "orders")).isEqualTo(2);
+		this.policies.set(PolicySet.of(orders().version(1).enforcement(Enforcement.LEASED).build()));
+		check(ANN);
+		assertThat(tags("ratelimit.overage", "orders"))
+			.containsExactly(Map.of("policy", "orders", "enforcement", "leased"));
+	}
+
+	@Test
+	void whatAPolicyInShadowLetsPassIsNoOverage() {
+		this.policies.set(PolicySet.of(orders().shadow(true).build()));
+		this.counters.failWith(new UnansweredException(Decision.Reason.TIMEOUT, "late"));
+		assertThat(check(ANN).allowed()).isTrue();
+		assertThat(count("ratelimit.overage", "policy", "orders")).isZero();
+	}
+
+	@Test
+	void policyBesideThoseInForceIsMeteredUnderItsId() {
+		Decision decision = new Decision("stand-in", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
+				Decision.Source.REDIS, false, null, 1, 1, List.of(), Receipt.NOTHING);
+		this.listener.decided(Request.of("stand-in"), decision, 1);
+		this.policies.set(PolicySet.of(other()));
+		this.listener.decided(Request.of("stand-in"), decision, 1);
+		assertThat(count("ratelimit.decisions", "policy", "stand-in", "version", "0")).isEqualTo(2);
+		assertThat(tags("ratelimit.refusals", "stand-in"))
+			.containsExactly(Map.of("policy", "stand-in", "limit", "per-route"));
+	}
+
+	@Test
+	void metersOfARemovedPolicyGoWithoutADecision() {
+		check(ANN);
+		this.policies.set(PolicySet.of(other()));
+		this.listener.tidy();
+		assertThat(ids()).noneMatch((id) -> "orders".equals(id.getTag("policy")));
+	}
+
+	@Test
+	void whatIsOnlyTriedHasNoLatency() {
+		this.listener.tried(ANN, decision(Decision.Outcome.SHADOW_REFUSED, Decision.Source.REDIS, List.of()));
+		this.listener.tidy();
+		assertThat(this.registry.get("ratelimit.decision.latency").timer().count()).isZero();
+		assertThat(count("ratelimit.decisions", "outcome", "shadow-refused")).isEqualTo(1);
+	}
+
+	@Test
+	void recordingADecisionAllocatesNothing() {
+		Decision allowed = decision(Decision.Outcome.ALLOWED, Decision.Source.LEASE, List.of());
+		Decision refused = decision(Decision.Outcome.REFUSED, Decision.Source.REDIS, List.of(status("per-user", 5)));
+		LeaseMeters leases = new LeaseMeters(this.registry);
+		ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+		long before = 0;
+		for (int i = 0; i < 300_000; i++) {
+			if (i == 200_000) {
+				before = threads.getCurrentThreadAllocatedBytes();
+			}
+			Decision decision = (i % 3 == 0) ? refused : allowed;
+			this.listener.decided(ANN, decision, i);
+			leases.decided(ANN, decision, i);
+		}
+		// What the JVM itself does on the thread now and then is in it too.
+		assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(100_000 / 10);
+	}
+
+	@Test
 	void policyInfoNamesTheOwner() {
-		assertThat(tags("ratelimit.policy.info")).containsExactly(Map.of("policy", "orders", "owner", "team-orders"));
-		assertThat(this.registry.get("ratelimit.policy.info").gauge().value()).isEqualTo(1);
+		assertThat(tags("ratelimit.policy.info")).contains(Map.of("policy", "orders", "owner", "team-orders"));
+		assertThat(this.registry.get("ratelimit.policy.info").tag("policy", "orders").gauge().value()).isEqualTo(1);
 	}
 
 	@Test
 	void policyThatNobodyOwnsSaysSo() {
 		this.policies.set(PolicySet.of(orders().owner("").build()));
 		check(ANN);
-		assertThat(tags("ratelimit.policy.info")).containsExactly(Map.of("policy", "orders", "owner", "none"));
-	}
-
-	@Test
-	void fleetIsAGauge() {
-		assertThat(this.registry.get("ratelimit.fleet.instances").gauge().value()).isEqualTo(3);
+		assertThat(tags("ratelimit.policy.info", "orders"))
+			.containsExactly(Map.of("policy", "orders", "owner", "none"));
 	}
 
 	@Test
@@ -247,7 +320,8 @@ class MeterListenerTests {
 		this.policies.set(before);
 		check(ANN);
 		assertThat(count("ratelimit.decisions", "policy", "orders")).isEqualTo(1);
-		assertThat(tags("ratelimit.policy.info")).containsExactly(Map.of("policy", "orders", "owner", "team-orders"));
+		assertThat(tags("ratelimit.policy.info", "orders"))
+			.containsExactly(Map.of("policy", "orders", "owner", "team-orders"));
 	}
 
 	@Test
@@ -259,7 +333,8 @@ class MeterListenerTests {
 		assertThat(tags("ratelimit.decisions"))
 			.containsExactly(Map.of("policy", "orders", "version", "1", "outcome", "refused", "source", "redis"));
 		assertThat(count("ratelimit.refusals", "limit", "per-user")).isEqualTo(2);
-		assertThat(tags("ratelimit.policy.info")).containsExactly(Map.of("policy", "orders", "owner", "team-checkout"));
+		assertThat(tags("ratelimit.policy.info", "orders"))
+			.containsExactly(Map.of("policy", "orders", "owner", "team-checkout"));
 	}
 
 	@Test
@@ -280,7 +355,7 @@ class MeterListenerTests {
 		assertThat(count("ratelimit.decisions", "version", "1", "outcome", "refused")).isEqualTo(1);
 		assertThat(count("ratelimit.decisions", "version", "2", "outcome", "allowed")).isEqualTo(1);
 		assertThat(count("ratelimit.decisions", "version", "2", "outcome", "shadow-refused")).isEqualTo(1);
-		assertThat(tags("ratelimit.refusals")).extracting((tags) -> tags.get("limit"))
+		assertThat(tags("ratelimit.refusals", "orders")).extracting((tags) -> tags.get("limit"))
 			.containsExactlyInAnyOrder("per-user", "per-tenant", "per-ip");
 		this.policies.set(PolicySet.of(first));
 		check(ANN);
@@ -295,7 +370,8 @@ class MeterListenerTests {
 			.limit("per-user", List.of(Dimension.USER), "2/d")
 			.build()));
 		check(ANN);
-		assertThat(tags("ratelimit.refusals")).containsExactly(Map.of("policy", "orders", "limit", "per-user"));
+		assertThat(tags("ratelimit.refusals", "orders"))
+			.containsExactly(Map.of("policy", "orders", "limit", "per-user"));
 	}
 
 	@Test
@@ -303,7 +379,7 @@ class MeterListenerTests {
 		SimpleMeterRegistry merging = new SimpleMeterRegistry();
 		merging.config().meterFilter(MeterFilter.ignoreTags("policy", "owner"));
 		this.policies.set(PolicySet.of(orders().build(), other()));
-		MeterListener listener = new MeterListener(merging, this.policies::get, () -> 1);
+		MeterListener listener = new MeterListener(merging, this.policies::get, FixedPolicies.NONE);
 		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
 		Decision others = new Decision("other", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
 				Decision.Source.REDIS, false, null, 1, 1, List.of(), Receipt.NOTHING);
@@ -317,14 +393,13 @@ class MeterListenerTests {
 	@Test
 	void registryThatIsBoundLaterSeesWhatComesAfter() {
 		CompositeMeterRegistry composite = new CompositeMeterRegistry();
-		MeterListener listener = new MeterListener(composite, this.policies::get, () -> 3);
+		MeterListener listener = new MeterListener(composite, this.policies::get, FixedPolicies.NONE);
 		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
 		listener.decided(ANN, decision, 1);
 		SimpleMeterRegistry late = new SimpleMeterRegistry();
 		composite.add(late);
 		listener.decided(ANN, decision, 1);
 		assertThat(late.get("ratelimit.decisions").counter().count()).isEqualTo(1);
-		assertThat(late.get("ratelimit.fleet.instances").gauge().value()).isEqualTo(3);
 	}
 
 	private Decision check(Request request) {
@@ -355,6 +430,10 @@ class MeterListenerTests {
 			.tier("pro", new Tier(Map.of(), FailureMode.LOCAL));
 	}
 
+	private static Policy fixed() {
+		return Policy.builder("stand-in").limit("per-route", List.of(), "1000/d").build();
+	}
+
 	private static Policy other() {
 		return Policy.builder("other").limit("all", List.of(), "1000/d").build();
 	}
@@ -364,8 +443,15 @@ class MeterListenerTests {
 	}
 
 	private Stream<Map<String, String>> tags(String name) {
-		return this.registry.find(name)
-			.meters()
+		return tags(this.registry.find(name));
+	}
+
+	private Stream<Map<String, String>> tags(String name, String policy) {
+		return tags(this.registry.find(name).tag("policy", policy));
+	}
+
+	private static Stream<Map<String, String>> tags(Search search) {
+		return search.meters()
 			.stream()
 			.map((meter) -> meter.getId().getTags().stream().collect(Collectors.toMap(Tag::getKey, Tag::getValue)));
 	}

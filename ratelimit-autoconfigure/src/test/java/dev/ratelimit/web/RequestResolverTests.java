@@ -64,6 +64,13 @@ class RequestResolverTests {
 	}
 
 	@Test
+	void requestGoesByTheIdOfItsCall() {
+		TestCall call = CALL.header("X-Request-Id", "4711");
+		assertThat(resolve(resolver(Map.of()), call, "plain").id()).isEqualTo("4711");
+		assertThat(resolver(Map.of()).requestFor(call, "plain", null).id()).isEqualTo("4711");
+	}
+
+	@Test
 	void blankIsMissing() {
 		RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, " ", Map.of("account", (call) -> "  "),
 				null, this.policies::get);

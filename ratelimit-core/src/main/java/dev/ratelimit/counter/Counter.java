@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * A counter may be kept in parts, each of which is a counter by itself with its share of
- * the quotas. The first part is kept where the whole counter would be.
+ * the quotas. The first part is kept where the whole counter would be. Where values are
+ * hashed, it is another counter in each {@link Epochs epoch}.
  */
 public final class Counter {
 
@@ -28,6 +29,8 @@ public final class Counter {
 
 	private final List<String> values;
 
+	private final @Nullable Epoch epoch;
+
 	private final int part;
 
 	private final int hash;
@@ -35,33 +38,38 @@ public final class Counter {
 	private @Nullable String key;
 
 	/**
-	 * Creates a counter.
+	 * Creates a counter, as it is now.
 	 * @param spec how it counts
 	 * @param keys how it is named
 	 * @param policy id of its policy
 	 * @param values a value for each dimension of its limit
 	 */
 	public Counter(CounterSpec spec, CounterKeys keys, String policy, List<String> values) {
-		this(spec, keys, policy, values, 0, null);
+		this(spec, keys, policy, values, keys.epoch(spec.limit(), values));
+	}
+
+	Counter(CounterSpec spec, CounterKeys keys, String policy, List<String> values, @Nullable Epoch epoch) {
+		this(spec, keys, policy, values, epoch, 0, null);
 	}
 
 	/**
 	 * Creates a counter that has a name already.
 	 */
 	public Counter(CounterSpec spec, String key) {
-		this(spec, null, key, List.of(), 0, key);
+		this(spec, null, key, List.of(), null, 0, key);
 	}
 
-	private Counter(CounterSpec spec, @Nullable CounterKeys keys, String policy, List<String> values, int part,
-			@Nullable String key) {
+	private Counter(CounterSpec spec, @Nullable CounterKeys keys, String policy, List<String> values,
+			@Nullable Epoch epoch, int part, @Nullable String key) {
 		this.spec = spec;
 		this.keys = keys;
 		this.policy = policy;
 		this.values = values;
+		this.epoch = epoch;
 		this.part = part;
 		this.key = key;
 		this.hash = ((31 * policy.hashCode() + spec.limit().name().hashCode()) * 31 + values.hashCode())
-				+ PART_HASH * part;
+				+ ((epoch != null) ? epoch.hashCode() : 0) + PART_HASH * part;
 	}
 
 	public CounterSpec spec() {
@@ -82,7 +90,7 @@ public final class Counter {
 		String key = this.key;
 		if (key == null) {
 			key = Objects.requireNonNull(this.keys)
-				.key(this.policy, this.spec.algorithm(), this.spec.limit(), this.values, this.part);
+				.key(this.policy, this.spec.algorithm(), this.spec.limit(), this.values, this.epoch, this.part);
 			this.key = key;
 		}
 		return key;
@@ -92,7 +100,7 @@ public final class Counter {
 	 * The same counter, counting in another way.
 	 */
 	public Counter with(CounterSpec spec) {
-		return new Counter(spec, this.keys, this.policy, this.values, this.part, this.key);
+		return new Counter(spec, this.keys, this.policy, this.values, this.epoch, this.part, this.key);
 	}
 
 	/**
@@ -101,7 +109,7 @@ public final class Counter {
 	 * @param parts how many there are
 	 */
 	public Counter part(int part, int parts) {
-		return new Counter(this.spec.part(part, parts), this.keys, this.policy, this.values, part,
+		return new Counter(this.spec.part(part, parts), this.keys, this.policy, this.values, this.epoch, part,
 				(part == 0) ? this.key : null);
 	}
 
@@ -110,8 +118,8 @@ public final class Counter {
 	 */
 	public Counter whole() {
 		CounterSpec whole = this.spec.whole();
-		return (whole == null) ? this
-				: new Counter(whole, this.keys, this.policy, this.values, 0, (this.part == 0) ? this.key : null);
+		return (whole == null) ? this : new Counter(whole, this.keys, this.policy, this.values, this.epoch, 0,
+				(this.part == 0) ? this.key : null);
 	}
 
 	/**
@@ -126,7 +134,15 @@ public final class Counter {
 	 */
 	boolean isPartOfTheSameAs(Counter other) {
 		return this.spec.whole() != null && this.spec.whole() == other.spec.whole() && this.policy.equals(other.policy)
-				&& this.values.equals(other.values);
+				&& this.values.equals(other.values) && Objects.equals(this.epoch, other.epoch);
+	}
+
+	/**
+	 * Whether it is of an epoch that is over, charged together with the counter that
+	 * takes its place.
+	 */
+	boolean isOld() {
+		return this.epoch != null && this.epoch.isOver();
 	}
 
 	@Override
@@ -134,7 +150,7 @@ public final class Counter {
 		return this == other || (other instanceof Counter counter && this.hash == counter.hash
 				&& this.part == counter.part && this.policy.equals(counter.policy) && this.values.equals(counter.values)
 				&& this.spec.limit().name().equals(counter.spec.limit().name())
-				&& this.spec.algorithm() == counter.spec.algorithm());
+				&& this.spec.algorithm() == counter.spec.algorithm() && Objects.equals(this.epoch, counter.epoch));
 	}
 
 	@Override

@@ -57,6 +57,20 @@ public record Grant(Permits wanted, long permits, List<Reading> readings, List<G
 	}
 
 	/**
+	 * The whole counter that refused, {@code null} if none did. Of several that have too
+	 * little it is the first.
+	 */
+	public @Nullable Counter refusing() {
+		for (int i = 0; refused() && i < this.readings.size(); i++) {
+			Reading reading = this.readings.get(i);
+			if (this.readings.size() == 1 || reading.available(reading.time()) < this.wanted.least()) {
+				return reading.counter().whole();
+			}
+		}
+		return null;
+	}
+
+	/**
 	 * What the readings mean, for each quota of each counter.
 	 */
 	public List<LimitStatus> statuses() {

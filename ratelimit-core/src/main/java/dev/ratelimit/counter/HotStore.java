@@ -16,9 +16,10 @@ public interface HotStore {
 	/**
 	 * Adds what this instance has seen in the last second, and reads what all have.
 	 * @param seen the most asked for counters of this instance
-	 * @param top how many of the fleet's to read
+	 * @param refused those of this instance that refuse most
+	 * @param top how many of the fleet's to read, of either kind
 	 */
-	CompletionStage<View> exchange(List<HotKey> seen, int top);
+	CompletionStage<View> exchange(List<HotKey> seen, List<RefusedKey> refused, int top);
 
 	/**
 	 * Keeps a mark until no time is left; replaces one of the same counter.
@@ -42,16 +43,18 @@ public interface HotStore {
 	 * What is known of the whole fleet.
 	 *
 	 * @param fleet its most asked for counters, most first, over the last full second
+	 * @param refused those that refuse most, most first
 	 * @param marks all that hold
 	 * @param next when it is worth looking again
 	 */
-	record View(List<HotKey> fleet, List<HotMark> marks, Duration next) {
+	record View(List<HotKey> fleet, List<RefusedKey> refused, List<HotMark> marks, Duration next) {
 
 		/** When nothing is known. */
-		public static final View NOTHING = new View(List.of(), List.of(), Duration.ofSeconds(1));
+		public static final View NOTHING = new View(List.of(), List.of(), List.of(), Duration.ofSeconds(1));
 
 		public View {
 			fleet = List.copyOf(fleet);
+			refused = List.copyOf(refused);
 			marks = List.copyOf(marks);
 		}
 

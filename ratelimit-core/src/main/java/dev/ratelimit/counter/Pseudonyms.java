@@ -1,5 +1,7 @@
 package dev.ratelimit.counter;
 
+import java.util.List;
+
 import dev.ratelimit.Dimension;
 
 /**
@@ -14,5 +16,13 @@ public interface Pseudonyms {
 	 * which nobody without the fleet's salt finds the value again.
 	 */
 	String of(Dimension dimension, String value);
+
+	/**
+	 * All texts that stand, or until lately stood, for a value: for those who look for
+	 * what was kept before the last change of keys. The first is the one that holds now.
+	 */
+	default List<String> known(Dimension dimension, String value) {
+		return List.of(of(dimension, value));
+	}
 
 }

@@ -17,9 +17,10 @@ import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
 
 /**
- * Tells the fleet about once a second what this instance is asked for most, and tells
- * this instance what the fleet is. While the store does not answer the fleet's counters
- * are those last seen, for three seconds, and a mark holds until its end.
+ * Tells the fleet about once a second what this instance is asked for most and refuses
+ * most, and tells this instance what the fleet does. While the store does not answer the
+ * fleet's counters are those last seen, for three seconds, and a mark holds until its
+ * end.
  */
 public final class HotExchange implements AutoCloseable {
 
@@ -37,6 +38,8 @@ public final class HotExchange implements AutoCloseable {
 	private static final long STALE_NANOS = Duration.ofSeconds(3).toNanos();
 
 	private final HotCounters counters;
+
+	private final TopRefusals refusals;
 
 	private final HotStore store;
 
@@ -61,16 +64,18 @@ public final class HotExchange implements AutoCloseable {
 
 	/**
 	 * Creates an exchange that has not begun.
-	 * @param counters who counts here
+	 * @param counters who counts checks here
+	 * @param refusals who counts refusals here
 	 * @param store what all instances share
 	 * @param top how many counters are told and read
 	 * @param nanos a monotonic clock
 	 */
-	public HotExchange(HotCounters counters, HotStore store, int top, LongSupplier nanos) {
+	public HotExchange(HotCounters counters, TopRefusals refusals, HotStore store, int top, LongSupplier nanos) {
 		if (top < 1 || top > MAX_TOP) {
 			throw new IllegalArgumentException("top must be 1 to " + MAX_TOP + " but was " + top);
 		}
 		this.counters = counters;
+		this.refusals = refusals;
 		this.store = store;
 		this.top = top;
 		this.nanos = nanos;
@@ -136,11 +141,11 @@ public final class HotExchange implements AutoCloseable {
 		long pause = 0;
 		while (!endedWithin(pause)) {
 			try {
-				this.view = this.store.exchange(this.counters.seen(this.top), this.top)
+				this.view = this.store.exchange(this.counters.seen(this.top), this.refusals.seen(this.top), this.top)
 					.toCompletableFuture()
 					.get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
 				this.seenAt = this.nanos.getAsLong();
-				this.counters.told(this.view);
+				tell(this.view);
 				this.failing = false;
 				this.listener.run();
 			}
@@ -161,8 +166,13 @@ public final class HotExchange implements AutoCloseable {
 		}
 		long age = this.nanos.getAsLong() - this.seenAt;
 		List<HotMark> marks = this.view.marks().stream().filter((mark) -> mark.left().toNanos() > age).toList();
-		this.counters
-			.told(new HotStore.View((age < STALE_NANOS) ? this.view.fleet() : List.of(), marks, this.view.next()));
+		HotStore.View known = (age < STALE_NANOS) ? this.view : HotStore.View.NOTHING;
+		tell(new HotStore.View(known.fleet(), known.refused(), marks, this.view.next()));
+	}
+
+	private void tell(HotStore.View view) {
+		this.counters.told(view);
+		this.refusals.told(view.refused());
 	}
 
 	/**

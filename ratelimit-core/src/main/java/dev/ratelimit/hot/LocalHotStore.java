@@ -12,6 +12,7 @@ import java.util.function.LongSupplier;
 import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.counter.RefusedKey;
 
 /**
  * For an instance that shares nothing: it is the whole fleet, and keeps its own marks.
@@ -27,13 +28,13 @@ public final class LocalHotStore implements HotStore {
 	}
 
 	@Override
-	public CompletionStage<View> exchange(List<HotKey> seen, int top) {
+	public CompletionStage<View> exchange(List<HotKey> seen, List<RefusedKey> refused, int top) {
 		long now = this.nanos.getAsLong();
 		this.marks.values().removeIf((kept) -> now - kept.until() >= 0);
 		List<HotMark> marks = new ArrayList<>();
 		this.marks.values().forEach((kept) -> marks.add(kept.mark().withLeft(Duration.ofNanos(kept.until() - now))));
 		return CompletableFuture
-			.completedStage(new View(seen.subList(0, Math.min(top, seen.size())), marks, View.NOTHING.next()));
+			.completedStage(new View(first(seen, top), first(refused, top), marks, View.NOTHING.next()));
 	}
 
 	@Override
@@ -57,6 +58,10 @@ public final class LocalHotStore implements HotStore {
 	public CompletionStage<Void> remove(String key) {
 		this.marks.remove(key);
 		return CompletableFuture.completedStage(null);
+	}
+
+	private static <T> List<T> first(List<T> list, int top) {
+		return list.subList(0, Math.min(top, list.size()));
 	}
 
 	private record Kept(HotMark mark, long until) {

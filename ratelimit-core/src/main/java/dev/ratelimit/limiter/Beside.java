@@ -98,16 +98,15 @@ final class Beside {
 			this.underWay.decrementAndGet();
 			return;
 		}
-		long start = System.nanoTime();
 		Permits permits = Permits.between(request.atLeast(), request.cost());
 		this.parts.acquire(counters, permits, this.timeout).whenComplete((grant, failure) -> {
 			this.underWay.decrementAndGet();
-			compare(match, request, decision, comparison, grant, start);
+			compare(match, request, decision, comparison, grant);
 		});
 	}
 
-	private void compare(Match match, Request request, Decision decision, Comparison comparison, @Nullable Grant grant,
-			long start) {
+	private void compare(Match match, Request request, Decision decision, Comparison comparison,
+			@Nullable Grant grant) {
 		if (grant != null && grant.complete()) {
 			Decision tried = new Decision(match.policy().id(), match.policy().version(), !grant.refused(),
 					grant.refused() ? Decision.Outcome.REFUSED : Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
@@ -115,7 +114,7 @@ final class Beside {
 				.inShadow();
 			comparison.decided(tried);
 			comparison.decided(decision, tried);
-			this.observers.observe(request, tried, start);
+			this.observers.tried(request, tried);
 		}
 	}
 

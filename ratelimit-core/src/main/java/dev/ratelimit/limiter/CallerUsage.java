@@ -2,12 +2,15 @@ package dev.ratelimit.limiter;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -63,11 +66,9 @@ public final class CallerUsage {
 		Map<String, List<Dimension>> missing = new LinkedHashMap<>();
 		for (CounterSpec spec : match.specs()) {
 			if (limits.test(spec.limit())) {
-				Counter counter = this.resolver.resolveAsCounted(match, spec, request);
-				if (counter != null) {
-					counters.add(counter);
-				}
-				else {
+				List<Counter> resolved = this.resolver.resolveAsCounted(match, spec, request);
+				counters.addAll(resolved);
+				if (resolved.isEmpty()) {
 					missing.put(spec.limit().name(), unknown(spec.limit(), request));
 				}
 			}
@@ -76,13 +77,13 @@ public final class CallerUsage {
 	}
 
 	/**
-	 * What was used of counters that were found. Each is asked by itself, so that one
-	 * that does not answer hides no other.
+	 * What was used of counters that were found. Those of each limit are asked by
+	 * themselves, so that one that does not answer hides no other.
 	 */
 	public CompletionStage<List<LimitUsage>> look(Found found, Request request) {
 		CompletableFuture<List<LimitUsage>> all = CompletableFuture.completedFuture(List.of());
-		for (Counter counter : found.counters()) {
-			all = all.thenCombine(look(counter, request), (before, usage) -> {
+		for (String limit : found.limits()) {
+			all = all.thenCombine(look(found.counters(limit), request), (before, usage) -> {
 				List<LimitUsage> usages = new ArrayList<>(before);
 				usages.add(usage);
 				return usages;
@@ -99,24 +100,26 @@ public final class CallerUsage {
 		Match beside = found.beside();
 		if (beside != null) {
 			for (CounterSpec spec : beside.specs()) {
-				Counter tried = this.resolver.resolveAsCounted(beside, spec, request);
-				if (tried != null && found.has(spec.limit().name())) {
-					counters.addAll(this.parts.all(List.of(tried)));
+				if (found.limits().contains(spec.limit().name())) {
+					counters.addAll(this.parts.all(this.resolver.resolveAsCounted(beside, spec, request)));
 				}
 			}
 		}
 		return this.counters.reset(counters);
 	}
 
-	private CompletionStage<LimitUsage> look(Counter counter, Request request) {
-		CounterSpec spec = counter.spec();
-		List<Counter> parts = this.parts.all(List.of(counter));
-		return this.counters.acquire(parts, Permits.NONE).handle((grant, failure) -> {
+	private CompletionStage<LimitUsage> look(List<Counter> counters, Request request) {
+		CounterSpec spec = counters.get(0).spec();
+		return this.counters.acquire(this.parts.all(counters), Permits.NONE).handle((grant, failure) -> {
 			boolean answered = failure == null && grant.complete();
-			long held = parts.stream().mapToLong(this.counters::held).sum();
-			return new LimitUsage(spec.limit(), spec.enforcement(), counter.key(), unknown(spec.limit(), request),
-					answered ? statuses(grant) : List.of(), held);
+			long held = counters.stream().mapToLong(this::held).min().orElseThrow();
+			return new LimitUsage(spec.limit(), spec.enforcement(), counters.get(0).key(),
+					unknown(spec.limit(), request), answered ? statuses(grant) : List.of(), held);
 		});
+	}
+
+	private long held(Counter counter) {
+		return this.parts.all(List.of(counter)).stream().mapToLong(this.counters::held).sum();
 	}
 
 	private static List<LimitStatus> statuses(Grant grant) {
@@ -131,15 +134,25 @@ public final class CallerUsage {
 	 * Counters of a caller.
 	 *
 	 * @param match the policy as it applies to the caller
-	 * @param counters one for each limit whose dimensions are known
+	 * @param counters those of each limit whose dimensions are known: one, or two for a
+	 * while after the keys of hashed values have changed
 	 * @param missing what is not known, by the name of the limit
 	 * @param beside a version that counts beside, {@code null} as a rule
 	 */
 	public record Found(Match match, List<Counter> counters, Map<String, List<Dimension>> missing,
 			@Nullable Match beside) {
 
-		boolean has(String limit) {
-			return this.counters.stream().anyMatch((counter) -> counter.spec().limit().name().equals(limit));
+		/**
+		 * Names of the limits that have counters.
+		 */
+		public Set<String> limits() {
+			return this.counters.stream()
+				.map((counter) -> counter.spec().limit().name())
+				.collect(Collectors.toCollection(LinkedHashSet::new));
+		}
+
+		List<Counter> counters(String limit) {
+			return this.counters.stream().filter((counter) -> counter.spec().limit().name().equals(limit)).toList();
 		}
 
 	}

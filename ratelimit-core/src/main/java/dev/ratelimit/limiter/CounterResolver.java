@@ -16,8 +16,9 @@ import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.policy.Match;
 
 /**
- * Which counters a request has. Pure: the same request under the same policy always has
- * the same ones.
+ * Which counters a request has: one for each limit, and for a while after the keys of
+ * hashed values have changed another one behind it, as it was before. But for that it is
+ * pure: the same request under the same policy always has the same ones.
  */
 final class CounterResolver {
 
@@ -31,7 +32,8 @@ final class CounterResolver {
 	}
 
 	/**
-	 * The counters of a request, fewer than the policy has limits if some are left out.
+	 * The counters of a request, of fewer limits than the policy has if some are left
+	 * out.
 	 * @return {@code null} if the request lacks a dimension and the policy turns such
 	 * requests away
 	 */
@@ -41,7 +43,7 @@ final class CounterResolver {
 		for (CounterSpec spec : match.specs()) {
 			List<String> values = values(spec.limit(), request, onMissing);
 			if (values != null) {
-				counters.add(new Counter(spec, this.keys, match.owner(), values));
+				this.keys.add(spec, match.owner(), values, counters);
 			}
 			else if (onMissing != MissingIdentity.SKIP) {
 				return null;
@@ -51,22 +53,28 @@ final class CounterResolver {
 	}
 
 	/**
-	 * The counter of one limit.
-	 * @return {@code null} if the request lacks one of its dimensions
+	 * The counters of one limit.
+	 * @return none if the request lacks one of its dimensions
 	 */
-	@Nullable Counter resolve(Match match, CounterSpec spec, Request request) {
-		List<String> values = values(spec.limit(), request, MissingIdentity.SKIP);
-		return (values != null) ? new Counter(spec, this.keys, match.owner(), values) : null;
+	List<Counter> resolve(Match match, CounterSpec spec, Request request) {
+		return resolve(match, spec, values(spec.limit(), request, MissingIdentity.SKIP));
 	}
 
 	/**
-	 * The counter of one limit, by the IP in place of what the request lacks if the
+	 * The counters of one limit, by the IP in place of what the request lacks if the
 	 * policy says so.
-	 * @return {@code null} if that cannot be done either
+	 * @return none if that cannot be done either
 	 */
-	@Nullable Counter resolveAsCounted(Match match, CounterSpec spec, Request request) {
-		List<String> values = values(spec.limit(), request, match.policy().settings().onMissingIdentity());
-		return (values != null) ? new Counter(spec, this.keys, match.owner(), values) : null;
+	List<Counter> resolveAsCounted(Match match, CounterSpec spec, Request request) {
+		return resolve(match, spec, values(spec.limit(), request, match.policy().settings().onMissingIdentity()));
+	}
+
+	private List<Counter> resolve(Match match, CounterSpec spec, @Nullable List<String> values) {
+		List<Counter> counters = new ArrayList<>(2);
+		if (values != null) {
+			this.keys.add(spec, match.owner(), values, counters);
+		}
+		return counters;
 	}
 
 	private @Nullable List<String> values(Limit limit, Request request, MissingIdentity onMissing) {
@@ -75,8 +83,7 @@ final class CounterResolver {
 			String value = value(dimension, request);
 			if (value == null && onMissing == MissingIdentity.IP) {
 				String ip = value(Dimension.IP, request);
-				// Typed, so that no user who is named like an address shares its counter.
-				value = (ip != null) ? "\0ip:" + ip : null;
+				value = (ip != null) ? CounterKeys.inPlace(ip) : null;
 			}
 			if (value == null) {
 				return null;

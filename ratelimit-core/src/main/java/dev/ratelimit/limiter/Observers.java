@@ -2,6 +2,9 @@ package dev.ratelimit.limiter;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -12,6 +15,8 @@ import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.UnansweredException;
 
@@ -27,6 +32,9 @@ final class Observers {
 
 	private static final long QUIET_NANOS = Duration.ofSeconds(10).toNanos();
 
+	/** How many names of policies that do not exist are logged. */
+	private static final int MAX_UNKNOWN = 100;
+
 	private final List<DecisionListener> listeners;
 
 	private final LongSupplier nanos;
@@ -39,6 +47,8 @@ final class Observers {
 	private volatile long lastSeen;
 
 	private final AtomicBoolean unresolved = new AtomicBoolean();
+
+	private final Set<String> unknown = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean listenerFailing = new AtomicBoolean();
 
@@ -56,12 +66,30 @@ final class Observers {
 				listener.decided(request, decision, nanos);
 			}
 			catch (RuntimeException ex) {
-				if (this.listenerFailing.compareAndSet(false, true)) {
-					logger.warn("A decision listener failed; decisions are not affected, and it is still called", ex);
-				}
+				listenerFailed(ex);
 			}
 		}
 		return decision;
+	}
+
+	/**
+	 * A version that is tried out has decided.
+	 */
+	void tried(Request request, Decision decision) {
+		for (DecisionListener listener : this.listeners) {
+			try {
+				listener.tried(request, decision);
+			}
+			catch (RuntimeException ex) {
+				listenerFailed(ex);
+			}
+		}
+	}
+
+	private void listenerFailed(RuntimeException failure) {
+		if (this.listenerFailing.compareAndSet(false, true)) {
+			logger.warn("A decision listener failed; decisions are not affected, and it is still called", failure);
+		}
 	}
 
 	/**
@@ -94,6 +122,17 @@ final class Observers {
 			logger.warn(
 					"A request could not be resolved ({}); its policy's failure mode answers, and so for all like it",
 					failure.getMessage());
+		}
+	}
+
+	/**
+	 * A request names a policy that does not exist. Each name is logged once, and only
+	 * one that a policy could have, as a caller may be able to choose it.
+	 */
+	void unknownPolicy(String id, FailureMode mode) {
+		if (this.unknown.size() < MAX_UNKNOWN && Policy.isId(id) && this.unknown.add(id)) {
+			logger.warn("A request names policy '{}', which does not exist; such requests are answered by '{}' "
+					+ "(ratelimit.on-unknown-policy) until it does", id, mode.name().toLowerCase(Locale.ROOT));
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private final LimiterOptions options;
 
+	private final Consumer<Counter> refusals;
+
 	/**
 	 * Creates a limiter.
 	 * @param policies the snapshot in force, asked for with every request
@@ -76,6 +79,16 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 */
 	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
 			LimiterOptions options, List<DecisionListener> listeners, Splitting splitting) {
+		this(policies, keys, counters, fallback, options, listeners, splitting, (counter) -> {
+		});
+	}
+
+	/**
+	 * Creates a limiter.
+	 * @param refusals is told of each counter that refuses a request
+	 */
+	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
+			LimiterOptions options, List<DecisionListener> listeners, Splitting splitting, Consumer<Counter> refusals) {
 		this.policies = policies;
 		this.resolver = new CounterResolver(keys, options.ipv6Prefix());
 		this.counters = counters;
@@ -85,6 +98,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		this.observers = new Observers(listeners, System::nanoTime);
 		this.beside = new Beside(this.resolver, this.parts, this.observers, options.timeout());
 		this.options = options;
+		this.refusals = refusals;
 	}
 
 	@Override
@@ -145,16 +159,18 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * The counter that one limit has for the request's caller.
+	 * The counter that one limit has for the request's caller, and for a while after the
+	 * keys of hashed values have changed the one before it too.
 	 * @throws IllegalArgumentException if there is no such policy or limit, or the
 	 * request lacks a dimension of it
 	 */
-	public Counter counter(Request request, String limit) {
+	public List<Counter> counters(Request request, String limit) {
 		Match match = match(request);
 		for (CounterSpec spec : match.specs()) {
-			Counter counter = spec.limit().name().equals(limit) ? this.resolver.resolve(match, spec, request) : null;
-			if (counter != null) {
-				return counter;
+			List<Counter> counters = spec.limit().name().equals(limit) ? this.resolver.resolve(match, spec, request)
+					: List.of();
+			if (!counters.isEmpty()) {
+				return counters;
 			}
 		}
 		throw new IllegalArgumentException("policy '" + request.policy() + "' has no limit '" + limit
@@ -198,7 +214,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		}
 		catch (RuntimeException ex) {
 			Decision.Reason reason = this.observers.unanswered(UnansweredException.of(ex));
-			return (match != null) ? shadowed(match, failed(match, request, reason)) : unknownPolicy(request);
+			return (match != null) ? shadowed(match, failed(match, request, reason)) : withoutPolicy(request);
 		}
 	}
 
@@ -268,6 +284,10 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private Decision decision(Match match, Request request, Grant grant, @Nullable FailureMode mode) {
 		Decision.Outcome outcome = grant.refused() ? Decision.Outcome.REFUSED : Decision.Outcome.ALLOWED;
+		Counter refusing = match.shadow() ? null : grant.refusing();
+		if (refusing != null) {
+			this.refusals.accept(refusing);
+		}
 		Receipt receipt = (grant.permits() > 0) ? new GrantReceipt(this.counters, grant) : Receipt.NOTHING;
 		return new Decision(match.policy().id(), match.policy().version(), !grant.refused(), outcome,
 				Decision.Reason.LIMITS, grant.source(), false, mode, request.cost(), grant.permits(), grant.statuses(),
@@ -295,6 +315,11 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	private CompletionStage<Decision> unknownPolicy(Request request) {
+		this.observers.unknownPolicy(request.policy(), this.options.onUnknownPolicy());
+		return withoutPolicy(request);
+	}
+
+	private CompletionStage<Decision> withoutPolicy(Request request) {
 		boolean allowed = this.options.onUnknownPolicy() == FailureMode.ALLOW;
 		return CompletableFuture.completedFuture(
 				Decision.without(request, 0, allowed, Decision.Outcome.ERROR, Decision.Reason.UNKNOWN_POLICY));

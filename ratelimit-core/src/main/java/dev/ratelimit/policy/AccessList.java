@@ -1,5 +1,6 @@
 package dev.ratelimit.policy;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,6 +21,8 @@ public final class AccessList {
 
 	private final ListEntries entries = new ListEntries();
 
+	private final Set<Map<Dimension, String>> said = new HashSet<>();
+
 	/**
 	 * Creates a list.
 	 * @param entries what each entry says about dimensions
@@ -27,6 +30,7 @@ public final class AccessList {
 	 */
 	public AccessList(List<Map<Dimension, String>> entries) {
 		entries.forEach(this.entries::add);
+		entries.forEach((entry) -> this.said.add(Map.copyOf(entry)));
 	}
 
 	boolean isEmpty() {
@@ -46,6 +50,17 @@ public final class AccessList {
 	 */
 	boolean matches(Function<Dimension, @Nullable String> values) {
 		return this.entries.matches(values);
+	}
+
+	/** Whether both have the same entries. */
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return other instanceof AccessList list && list.said.equals(this.said);
+	}
+
+	@Override
+	public int hashCode() {
+		return this.said.hashCode();
 	}
 
 }

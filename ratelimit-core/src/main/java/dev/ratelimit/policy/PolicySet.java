@@ -2,11 +2,8 @@ package dev.ratelimit.policy;
 
 import java.time.InstantSource;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -23,7 +20,7 @@ import dev.ratelimit.Request;
  */
 public final class PolicySet {
 
-	private final Map<String, PolicyVersions> policies;
+	private final PolicyTable policies;
 
 	private final AccessList allow;
 
@@ -59,23 +56,21 @@ public final class PolicySet {
 	 */
 	public PolicySet(Collection<Policy> policies, AccessList allow, AccessList deny, Records records,
 			InstantSource clock) {
-		this(policies.stream()
-			.collect(Collectors.toMap(Policy::id, (policy) -> new PolicyVersions(policy, null, null, clock))), allow,
-				deny, records, clock);
+		this(PolicyTable.of(policies.stream().map((policy) -> new PolicyVersions(policy, null, null, clock)).toList()),
+				allow, deny, records, clock);
 	}
 
 	/**
 	 * Creates a snapshot of what is compiled.
 	 * @param policies not changed by anybody any more
 	 */
-	PolicySet(Map<String, PolicyVersions> policies, AccessList allow, AccessList deny, Records records,
-			InstantSource clock) {
+	PolicySet(PolicyTable policies, AccessList allow, AccessList deny, Records records, InstantSource clock) {
 		this.policies = policies;
 		this.allow = allow;
 		this.deny = deny;
 		this.records = records;
 		this.clock = clock;
-		this.comparing = policies.values().stream().anyMatch((versions) -> versions.comparison() != null);
+		this.comparing = policies.comparing();
 		this.configured = Stream.of(allow, deny)
 			.flatMap((list) -> list.dimensions().stream())
 			.collect(Collectors.toUnmodifiableSet());
@@ -90,7 +85,7 @@ public final class PolicySet {
 	 * Makes another snapshot of this one. What is not changed is not compiled again.
 	 */
 	public PolicySetBuilder mutate() {
-		return new PolicySetBuilder(new HashMap<>(this.policies), this.allow, this.deny, this.records, this.clock);
+		return new PolicySetBuilder(this.policies.copy(), this.allow, this.deny, this.records, this.clock);
 	}
 
 	/**
@@ -142,6 +137,20 @@ public final class PolicySet {
 	}
 
 	/**
+	 * The allow-list that comes with the configuration.
+	 */
+	public AccessList allowList() {
+		return this.allow;
+	}
+
+	/**
+	 * The deny-list that comes with the configuration.
+	 */
+	public AccessList denyList() {
+		return this.deny;
+	}
+
+	/**
 	 * The dimensions that lists and records are about: a request that does not have them
 	 * matches none. The same object until one is added.
 	 */
@@ -185,22 +194,21 @@ public final class PolicySet {
 	 * The policies that are gone but still decide requests that name them.
 	 */
 	public Set<String> retired() {
-		return this.policies.values()
-			.stream()
+		return this.policies.stream()
 			.filter(PolicyVersions::retired)
 			.map((policy) -> policy.newest().id())
 			.collect(Collectors.toUnmodifiableSet());
 	}
 
 	public Set<String> ids() {
-		return Collections.unmodifiableSet(this.policies.keySet());
+		return this.policies.ids();
 	}
 
 	/**
 	 * The newest versions of all policies, in no particular order.
 	 */
 	public List<Policy> policies() {
-		return this.policies.values().stream().map(PolicyVersions::newest).toList();
+		return this.policies.stream().map(PolicyVersions::newest).toList();
 	}
 
 	private record Listed(Set<Dimension> recorded, Set<Dimension> all) {

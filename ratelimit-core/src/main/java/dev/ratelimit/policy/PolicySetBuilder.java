@@ -1,7 +1,6 @@
 package dev.ratelimit.policy;
 
 import java.time.InstantSource;
-import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +11,7 @@ import dev.ratelimit.Policy;
  */
 public final class PolicySetBuilder {
 
-	private final Map<String, PolicyVersions> policies;
+	private final PolicyTable policies;
 
 	private AccessList allow;
 
@@ -24,8 +23,7 @@ public final class PolicySetBuilder {
 
 	private boolean built;
 
-	PolicySetBuilder(Map<String, PolicyVersions> policies, AccessList allow, AccessList deny, Records records,
-			InstantSource clock) {
+	PolicySetBuilder(PolicyTable policies, AccessList allow, AccessList deny, Records records, InstantSource clock) {
 		this.policies = policies;
 		this.allow = allow;
 		this.deny = deny;
@@ -53,7 +51,7 @@ public final class PolicySetBuilder {
 		}
 		PolicyVersions before = this.policies.get(policy.id());
 		if (before == null || !before.isOf(policy, previous)) {
-			this.policies.put(policy.id(), new PolicyVersions(policy, previous, before, this.clock));
+			this.policies.put(new PolicyVersions(policy, previous, before, this.clock));
 		}
 		return this;
 	}
@@ -71,7 +69,10 @@ public final class PolicySetBuilder {
 	 * that still name it.
 	 */
 	public PolicySetBuilder retire(String id) {
-		this.policies.computeIfPresent(id, (key, versions) -> versions.retire());
+		PolicyVersions versions = this.policies.get(id);
+		if (versions != null) {
+			this.policies.put(versions.retire());
+		}
 		return this;
 	}
 

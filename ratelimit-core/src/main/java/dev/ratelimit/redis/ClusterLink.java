@@ -80,7 +80,7 @@ final class ClusterLink implements Link {
 
 	@Override
 	public void close() {
-		this.connection.closeAsync();
+		Closing.await(this.connection.closeAsync());
 	}
 
 }

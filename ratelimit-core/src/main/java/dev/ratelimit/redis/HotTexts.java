@@ -6,42 +6,47 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.counter.SealedHashes;
 
 /**
  * How rates and marks are written in Redis. A counter is its key, policy, limit and hash
- * with blanks between; a mark has a line for each of its parts, a name and a value, and
- * what an instance does not know it leaves out. What makes no sense is no entry.
+ * with blanks between, the hash sealed; a mark has a line for each of its parts, a name
+ * and a value, and what an instance does not know it leaves out. What makes no sense is
+ * no entry.
  */
 final class HotTexts {
 
-	private HotTexts() {
+	private final SealedHashes hashes;
+
+	HotTexts(SealedHashes hashes) {
+		this.hashes = hashes;
 	}
 
-	static String encode(CounterName name) {
-		return name.key() + ' ' + name.policy() + ' ' + name.limit() + ' ' + name.hash();
+	String encode(CounterName name) {
+		return name.key() + ' ' + name.policy() + ' ' + name.limit() + ' ' + this.hashes.seal(name.hash());
 	}
 
-	static String encode(HotMark mark) {
+	String encode(HotMark mark) {
 		return "counter " + encode(mark.name()) + "\nactor " + mark.actor() + "\nreason " + mark.reason()
 				+ ((mark.split() > 1) ? "\nsplit " + mark.split() : "");
 	}
 
 	/**
-	 * Reads counters and rates in turn.
+	 * Reads counters and numbers in turn.
 	 */
-	static List<HotKey> decodeRates(List<?> reply) {
-		List<HotKey> keys = new ArrayList<>(reply.size() / 2);
+	<T> List<T> decode(List<?> reply, BiFunction<CounterName, Long, T> make) {
+		List<T> keys = new ArrayList<>(reply.size() / 2);
 		for (int i = 0; i + 1 < reply.size(); i += 2) {
 			CounterName name = name(text(reply.get(i)));
 			if (name != null) {
-				keys.add(new HotKey(name, (long) Double.parseDouble(text(reply.get(i + 1)))));
+				keys.add(make.apply(name, (long) Double.parseDouble(text(reply.get(i + 1)))));
 			}
 		}
 		return keys;
@@ -50,7 +55,7 @@ final class HotTexts {
 	/**
 	 * Reads milliseconds, keys and texts in turn.
 	 */
-	static List<HotMark> decodeMarks(List<?> reply) {
+	List<HotMark> decodeMarks(List<?> reply) {
 		List<HotMark> marks = new ArrayList<>(reply.size() / 3);
 		for (int i = 0; i + 2 < reply.size(); i += 3) {
 			Map<String, String> parts = new HashMap<>();
@@ -78,10 +83,11 @@ final class HotTexts {
 		}
 	}
 
-	private static @Nullable CounterName name(String text) {
+	private @Nullable CounterName name(String text) {
 		String[] parts = text.split(" ");
 		try {
-			return (parts.length == 4) ? new CounterName(parts[0], parts[1], parts[2], Integer.parseInt(parts[3]))
+			return (parts.length == 4)
+					? new CounterName(parts[0], parts[1], parts[2], this.hashes.open(Integer.parseInt(parts[3])))
 					: null;
 		}
 		catch (NumberFormatException ex) {

@@ -42,6 +42,9 @@ interface Link extends AutoCloseable {
 	 */
 	void demoted();
 
+	/**
+	 * Closes the connection and waits a little until it is.
+	 */
 	@Override
 	void close();
 

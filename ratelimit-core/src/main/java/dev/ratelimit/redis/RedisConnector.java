@@ -51,6 +51,8 @@ public final class RedisConnector implements AutoCloseable {
 
 	private final Semaphore wanted = new Semaphore(1);
 
+	private volatile String meanwhile = "policies use their failure mode until it can";
+
 	private volatile boolean closed;
 
 	private volatile Listener listener = Listener.NONE;
@@ -146,6 +148,15 @@ public final class RedisConnector implements AutoCloseable {
 	}
 
 	/**
+	 * The same for a connection that is not for counting.
+	 * @param meanwhile what it means if Redis cannot be used, for the log
+	 */
+	public boolean start(Duration patience, String meanwhile) {
+		this.meanwhile = meanwhile;
+		return start(patience);
+	}
+
+	/**
 	 * Looks who keeps what now, in a cluster; what is known may be why a node fails.
 	 */
 	public void refresh() {
@@ -176,6 +187,10 @@ public final class RedisConnector implements AutoCloseable {
 		return this.subscriber.get();
 	}
 
+	/**
+	 * Returns when the connection is closed, or after a second: a client that is shut
+	 * down before that would close it once more, and complain.
+	 */
 	@Override
 	public void close() {
 		this.closed = true;
@@ -201,8 +216,8 @@ public final class RedisConnector implements AutoCloseable {
 			catch (RuntimeException ex) {
 				if (!warned) {
 					warned = true;
-					logger.warn("Redis {} cannot be used ({}); policies use their failure mode until it can", this.name,
-							rootCause(ex).getMessage());
+					logger.warn("Redis {} cannot be used ({}); {}", this.name, rootCause(ex).getMessage(),
+							this.meanwhile);
 				}
 				this.first.countDown();
 			}

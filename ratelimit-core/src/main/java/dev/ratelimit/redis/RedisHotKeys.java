@@ -14,13 +14,17 @@ import java.util.function.Supplier;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.counter.RefusedKey;
+import dev.ratelimit.counter.SealedHashes;
 
 /**
- * The fleet's rates and marks in Redis, by one script call a second. Rates of a second,
- * by Redis's clock, are added up in a sorted set, and read when that second is over.
+ * The fleet's rates, refusals and marks in Redis, by one script call a second. Rates and
+ * refusals told in a second, by Redis's clock, are added up in a sorted set each, and
+ * read when that second is over.
  *
  * <p>
  * Each instance calls at its own time in a second and away from its edges, so that it
@@ -35,6 +39,8 @@ public final class RedisHotKeys implements HotStore {
 
 	private final Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands;
 
+	private final HotTexts texts;
+
 	private final byte[][] keys;
 
 	private final byte[] marks;
@@ -44,11 +50,14 @@ public final class RedisHotKeys implements HotStore {
 	private volatile long told;
 
 	private RedisHotKeys(Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands, String prefix,
-			String region) {
+			String region, SealedHashes hashes) {
 		this.commands = commands;
+		this.texts = new HotTexts(hashes);
 		String rates = prefix + ":{fleet}:hot:" + region + ":";
 		this.marks = bytes(prefix + ":{fleet}:hot:marks");
-		this.keys = new byte[][] { bytes(rates + 0), bytes(rates + 1), bytes(rates + 2), this.marks };
+		String refusals = prefix + ":{fleet}:refused:" + region + ":";
+		this.keys = new byte[][] { bytes(rates + 0), bytes(rates + 1), bytes(rates + 2), bytes(refusals + 0),
+				bytes(refusals + 1), bytes(refusals + 2), this.marks };
 	}
 
 	/**
@@ -56,22 +65,27 @@ public final class RedisHotKeys implements HotStore {
 	 * @param connector the limiter's connection
 	 * @param prefix first part of the keys
 	 * @param region only rates of the same region are added up
+	 * @param hashes how hash codes are written
 	 */
-	public static RedisHotKeys on(RedisConnector connector, String prefix, String region) {
-		return new RedisHotKeys(connector::commands, prefix, region);
+	public static RedisHotKeys on(RedisConnector connector, String prefix, String region, SealedHashes hashes) {
+		return new RedisHotKeys(connector::commands, prefix, region, hashes);
 	}
 
 	@Override
-	public CompletionStage<View> exchange(List<HotKey> seen, int top) {
-		List<byte[]> arguments = new ArrayList<>(2 + 2 * seen.size());
+	public CompletionStage<View> exchange(List<HotKey> seen, List<RefusedKey> refused, int top) {
+		List<byte[]> arguments = new ArrayList<>(3 + 2 * seen.size() + 2 * refused.size());
 		arguments.add(bytes(Long.toString(this.told)));
 		arguments.add(bytes(Integer.toString(top)));
-		for (HotKey key : seen) {
-			arguments.add(bytes(Long.toString(key.perSecond())));
-			arguments.add(bytes(HotTexts.encode(key.name())));
-		}
+		arguments.add(bytes(Integer.toString(seen.size())));
+		seen.forEach((key) -> add(arguments, key.perSecond(), key.name()));
+		refused.forEach((key) -> add(arguments, key.refusals(), key.name()));
 		return send((commands) -> LuaScript.HOT.call(commands, this.keys, arguments.toArray(byte[][]::new)))
 			.thenApply(this::decode);
+	}
+
+	private void add(List<byte[]> arguments, long number, CounterName name) {
+		arguments.add(bytes(Long.toString(number)));
+		arguments.add(bytes(this.texts.encode(name)));
 	}
 
 	@Override
@@ -86,7 +100,7 @@ public final class RedisHotKeys implements HotStore {
 
 	private CompletionStage<Boolean> write(HotMark mark, boolean replace) {
 		byte[][] arguments = { bytes(mark.name().key()), bytes(Long.toString(Math.max(1, mark.left().toMillis()))),
-				bytes(HotTexts.encode(mark)), bytes(Integer.toString(MAX_MARKS)), bytes(replace ? "1" : "0") };
+				bytes(this.texts.encode(mark)), bytes(Integer.toString(MAX_MARKS)), bytes(replace ? "1" : "0") };
 		return written(send((commands) -> LuaScript.HOT_MARK.call(commands, new byte[][] { this.marks }, arguments)))
 			.thenApply((reply) -> (Long) reply.get(0) == 1);
 	}
@@ -99,8 +113,9 @@ public final class RedisHotKeys implements HotStore {
 	private View decode(List<Object> reply) {
 		this.told = (Long) reply.get(0);
 		long micros = SECOND_MICROS - (Long) reply.get(1) + this.phaseMicros;
-		return new View(HotTexts.decodeRates((List<?>) reply.get(2)), HotTexts.decodeMarks((List<?>) reply.get(3)),
-				Duration.ofNanos(1_000 * micros));
+		return new View(this.texts.decode((List<?>) reply.get(2), HotKey::new),
+				this.texts.decode((List<?>) reply.get(3), RefusedKey::new),
+				this.texts.decodeMarks((List<?>) reply.get(4)), Duration.ofNanos(1_000 * micros));
 	}
 
 	private <T> CompletionStage<T> send(

@@ -25,6 +25,7 @@ import io.lettuce.core.StreamMessage;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.ConflictException;
@@ -146,8 +147,8 @@ public final class RedisPolicyStore implements PolicyStore {
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(@Nullable Instant before, int limit) {
-		String last = (before != null) ? Long.toString(ChronoUnit.MICROS.between(Instant.EPOCH, before) - 1) : "+";
+	public CompletionStage<List<AuditRecord>> audit(@Nullable AuditPosition before, int limit) {
+		String last = (before != null) ? lastBefore(before) : "+";
 		return send((commands) -> commands.xrevrange(key("audit"), Range.create("-", last), Limit.from(limit)))
 			.thenApply((entries) -> entries.stream().map(RedisPolicyStore::entry).toList());
 	}
@@ -219,14 +220,22 @@ public final class RedisPolicyStore implements PolicyStore {
 		return new Changes(text((byte[]) reply.get(0)), number(reply.get(1)), List.copyOf(versions));
 	}
 
+	/** Without a sequence it is the last of that time. */
+	private static String lastBefore(AuditPosition position) {
+		long micros = ChronoUnit.MICROS.between(Instant.EPOCH, position.time());
+		return (position.sequence() > 0) ? micros + "-" + (position.sequence() - 1)
+				: Long.toString(Math.max(0, micros - 1));
+	}
+
 	private static AuditRecord entry(StreamMessage<byte[], byte[]> message) {
 		Map<String, String> fields = new HashMap<>();
 		message.getBody().forEach((name, value) -> fields.put(text(name), text(value)));
-		String id = message.getId();
-		Instant time = Instant.EPOCH.plus(Long.parseLong(id.substring(0, id.indexOf('-'))), ChronoUnit.MICROS);
+		String[] id = message.getId().split("-");
+		Instant time = Instant.EPOCH.plus(Long.parseLong(id[0]), ChronoUnit.MICROS);
 		Function<String, String> field = (name) -> fields.getOrDefault(name, "");
-		return new AuditRecord(time, field.apply("action"), field.apply("outcome"), field.apply("actor"),
-				field.apply("target"), field.apply("before"), field.apply("after"), field.apply("reason"));
+		return new AuditRecord(time, Long.parseLong(id[1]), field.apply("action"), field.apply("outcome"),
+				field.apply("actor"), field.apply("target"), field.apply("before"), field.apply("after"),
+				field.apply("reason"));
 	}
 
 	private <T> CompletionStage<T> send(

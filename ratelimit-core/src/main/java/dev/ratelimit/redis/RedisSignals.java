@@ -208,7 +208,7 @@ public final class RedisSignals implements AutoCloseable {
 		private void disconnect() {
 			try {
 				if (this.connection != null) {
-					this.connection.close();
+					Closing.await(this.connection.closeAsync());
 				}
 			}
 			catch (RuntimeException ex) {
@@ -247,8 +247,8 @@ public final class RedisSignals implements AutoCloseable {
 				this.connection.async().subscribe(RedisSignals.this.channel).whenComplete((done, failure) -> {
 					if (failure instanceof RedisCommandExecutionException && !this.warned) {
 						this.warned = true;
-						logger.warn("Signals of other instances cannot be received ({}); a reset made there is noticed "
-								+ "here some seconds late", failure.getMessage());
+						logger.warn("Signals of other instances cannot be received ({}); a reset or an edit made "
+								+ "there is noticed here some seconds late", failure.getMessage());
 					}
 				});
 			}

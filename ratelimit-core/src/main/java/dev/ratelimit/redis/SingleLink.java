@@ -51,7 +51,7 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 		return this.connection.async().role().handle((role, failure) -> {
 			if (failure == null && !isPrimary(role)) {
 				throw new UnansweredException(Decision.Reason.READ_ONLY,
-						"it is a replica, and limits are only counted on a primary");
+						"it is a replica, and only a primary can be used");
 			}
 			if (failure != null) {
 				requireUnknowable(failure);
@@ -115,7 +115,7 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 	public void close() {
 		this.connection.removeListener(this);
 		this.primary = false;
-		this.connection.closeAsync();
+		Closing.await(this.connection.closeAsync());
 	}
 
 	private static boolean isPrimary(List<Object> role) {

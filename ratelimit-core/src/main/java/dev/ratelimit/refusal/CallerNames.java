@@ -1,5 +1,6 @@
 package dev.ratelimit.refusal;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -32,12 +33,27 @@ public final class CallerNames {
 		return names;
 	}
 
+	/**
+	 * All that it may go by in what was kept, as keys of pseudonyms change.
+	 */
+	public Map<String, List<String>> known(Map<Dimension, String> dimensions) {
+		Map<String, List<String>> names = new TreeMap<>();
+		dimensions.forEach((dimension, value) -> names.put(dimension.name(),
+				isOwn(dimension) ? List.of(value) : this.pseudonyms.known(dimension, counted(dimension, value))));
+		return names;
+	}
+
 	private String of(Dimension dimension, String value) {
-		if (dimension.equals(Dimension.ROUTE) || dimension.equals(Dimension.REGION)) {
-			return value;
-		}
+		return isOwn(dimension) ? value : this.pseudonyms.of(dimension, counted(dimension, value));
+	}
+
+	private static boolean isOwn(Dimension dimension) {
+		return dimension.equals(Dimension.ROUTE) || dimension.equals(Dimension.REGION);
+	}
+
+	private String counted(Dimension dimension, String value) {
 		IpAddress address = dimension.equals(Dimension.IP) ? IpAddress.parse(value) : null;
-		return this.pseudonyms.of(dimension, (address != null) ? address.group(this.ipv6Prefix).toString() : value);
+		return (address != null) ? address.group(this.ipv6Prefix).toString() : value;
 	}
 
 }

@@ -1,7 +1,6 @@
 package dev.ratelimit.store;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongConsumer;
@@ -64,9 +63,9 @@ public interface PolicyStore {
 
 	/**
 	 * The trail, the newest first.
-	 * @param before only what is older, {@code null} for no bound
+	 * @param before only what comes after it here, being older; {@code null} for no bound
 	 */
-	CompletionStage<List<AuditRecord>> audit(@Nullable Instant before, int limit);
+	CompletionStage<List<AuditRecord>> audit(@Nullable AuditPosition before, int limit);
 
 	/**
 	 * Makes an instance the one that does a task, until the time is over or for as long

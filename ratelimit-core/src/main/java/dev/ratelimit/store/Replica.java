@@ -5,15 +5,13 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,7 +52,7 @@ public final class Replica implements AutoCloseable {
 
 	private final Semaphore wanted = new Semaphore(0);
 
-	private final Queue<Runnable> decisions = new ConcurrentLinkedQueue<>();
+	private final PendingDecisions decisions = new PendingDecisions();
 
 	private final Thread thread = new Thread(this::run, "ratelimit-replica");
 
@@ -78,8 +76,16 @@ public final class Replica implements AutoCloseable {
 	 * @param listener is told of the start at once, on the calling thread
 	 */
 	public Replica(PolicyStore store, Snapshot start, ReplicaListener listener) {
+		this(store, start, listener, System::nanoTime);
+	}
+
+	/**
+	 * The same by another clock.
+	 * @param nanos a monotonic clock: for how long the store has been silent
+	 */
+	public Replica(PolicyStore store, Snapshot start, ReplicaListener listener, LongSupplier nanos) {
 		this.store = store;
-		this.reader = new StoreReader(store);
+		this.reader = new StoreReader(store, nanos);
 		this.listener = listener;
 		this.storeId = start.storeId();
 		this.revision = start.revision();
@@ -100,6 +106,7 @@ public final class Replica implements AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
+		this.decisions.close();
 		this.wanted.release();
 		try {
 			this.thread.join(GOODBYE_MILLIS);
@@ -134,8 +141,8 @@ public final class Replica implements AutoCloseable {
 
 	/**
 	 * Ends an incident by giving the store all that this instance has. What the store has
-	 * besides stays. Fails if there is no incident or the store is away; then it can be
-	 * done again.
+	 * besides stays. Fails if there is no incident, the store is away or this replica is
+	 * closed; then it can be done again.
 	 */
 	public CompletionStage<Void> reseed(String actor, String reason) {
 		return decide((recovery) -> recovery.write(this.records.values(), actor, reason));
@@ -152,20 +159,13 @@ public final class Replica implements AutoCloseable {
 
 	/** On the thread that follows the store, so that neither sees half of the other. */
 	private CompletionStage<Void> decide(Consumer<Recovery> decision) {
-		CompletableFuture<Void> done = new CompletableFuture<>();
-		this.decisions.add(() -> {
-			try {
-				synchronize();
-				if (this.incident == null) {
-					throw new IllegalStateException("the store has lost nothing: there is nothing to decide");
-				}
-				decision.accept(new Recovery(this.reader, this.storeId, this.revision));
-				synchronize();
-				done.complete(null);
+		CompletionStage<Void> done = this.decisions.add(() -> {
+			synchronize();
+			if (this.incident == null) {
+				throw new IllegalStateException("the store has lost nothing: there is nothing to decide");
 			}
-			catch (RuntimeException ex) {
-				done.completeExceptionally(ex);
-			}
+			decision.accept(new Recovery(this.reader, this.storeId, this.revision));
+			synchronize();
 		});
 		this.wanted.release();
 		return done;
@@ -182,6 +182,9 @@ public final class Replica implements AutoCloseable {
 		catch (Exception ex) {
 			logger.error("Policies are not followed any more; restart this instance", ex);
 		}
+		finally {
+			this.decisions.close();
+		}
 	}
 
 	private void told(long revision) {
@@ -193,9 +196,7 @@ public final class Replica implements AutoCloseable {
 	/** Returns how long to wait for the next one, unless told. */
 	private long round() {
 		try {
-			for (Runnable decision = this.decisions.poll(); decision != null; decision = this.decisions.poll()) {
-				decision.run();
-			}
+			this.decisions.runAll();
 			synchronize();
 			return ThreadLocalRandom.current().nextLong(4 * POLL_MILLIS / 5, 6 * POLL_MILLIS / 5);
 		}

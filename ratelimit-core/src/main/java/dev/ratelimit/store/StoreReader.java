@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,17 +22,25 @@ final class StoreReader {
 
 	private final PolicyStore store;
 
+	private final LongSupplier nanos;
+
 	private volatile @Nullable Instant lastContact;
 
-	private volatile long contactNanos = System.nanoTime();
+	private volatile long contactNanos;
 
-	StoreReader(PolicyStore store) {
+	/**
+	 * Reads a store.
+	 * @param nanos a monotonic clock
+	 */
+	StoreReader(PolicyStore store, LongSupplier nanos) {
 		this.store = store;
+		this.nanos = nanos;
+		this.contactNanos = nanos.getAsLong();
 	}
 
 	Changes changesSince(long revision, int limit) {
 		Changes changes = await(this.store.changesSince(revision, limit));
-		this.contactNanos = System.nanoTime();
+		this.contactNanos = this.nanos.getAsLong();
 		this.lastContact = Instant.now();
 		return changes;
 	}
@@ -62,7 +71,7 @@ final class StoreReader {
 
 	/** Since the last contact, or since the start if there was none. */
 	long silentNanos() {
-		return System.nanoTime() - this.contactNanos;
+		return this.nanos.getAsLong() - this.contactNanos;
 	}
 
 	private static <T> T await(CompletionStage<T> stage) {

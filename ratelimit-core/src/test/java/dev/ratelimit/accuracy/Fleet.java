@@ -81,7 +81,7 @@ final class Fleet implements AutoCloseable {
 	@Override
 	public void close() {
 		this.instances.forEach(LeasedCounters::close);
-		this.client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+		this.client.shutdownAsync();
 	}
 
 	private List<Outcome> outcomes() {

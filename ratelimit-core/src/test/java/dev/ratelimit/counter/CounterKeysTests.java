@@ -190,7 +190,7 @@ class CounterKeysTests {
 	}
 
 	private String part(Limit limit, int part, String... values) {
-		return this.keys.key("orders", Algorithm.GCRA, limit, List.of(values), part);
+		return this.keys.key("orders", Algorithm.GCRA, limit, List.of(values), null, part);
 	}
 
 	static String tag(String key) {

@@ -149,7 +149,7 @@ class HotCountersTests {
 	}
 
 	private void told(HotKey key, HotMark mark) {
-		this.hot.told(new HotStore.View((key != null) ? List.of(key) : List.of(),
+		this.hot.told(new HotStore.View((key != null) ? List.of(key) : List.of(), List.of(),
 				(mark != null) ? List.of(mark) : List.of(), Duration.ofSeconds(1)));
 	}
 

@@ -14,6 +14,7 @@ import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.counter.RefusedKey;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -26,13 +27,18 @@ class HotExchangeTests {
 	private static final HotMark MARK = new HotMark(new CounterName("m", "orders", "per-tenant", 2),
 			Duration.ofSeconds(60), "ann", "");
 
+	private static final RefusedKey REFUSED = new RefusedKey(new CounterName("r", "orders", "per-tenant", 3), 7);
+
 	private final AtomicLong nanos = new AtomicLong();
+
+	private final TopRefusals refusals = new TopRefusals(this.nanos::get);
 
 	private final HotCounters counters = new HotCounters(10_000, 100, () -> 1, this.nanos::get);
 
 	private final Store store = new Store();
 
-	private final HotExchange exchange = new HotExchange(this.counters, this.store, 100, this.nanos::get);
+	private final HotExchange exchange = new HotExchange(this.counters, this.refusals, this.store, 100,
+			this.nanos::get);
 
 	@AfterEach
 	void end() {
@@ -46,8 +52,10 @@ class HotExchangeTests {
 		this.store.broken = true;
 		pass(Duration.ofMillis(2_900));
 		assertThat(this.counters.top()).extracting(HotCounter::name).containsExactly(KEY.name(), MARK.name());
+		assertThat(this.refusals.top()).containsExactly(REFUSED);
 		pass(Duration.ofMillis(200));
 		assertThat(this.counters.top()).extracting(HotCounter::name).containsExactly(MARK.name());
+		assertThat(this.refusals.top()).isEmpty();
 		pass(Duration.ofSeconds(60));
 		assertThat(this.counters.top()).isEmpty();
 		this.store.broken = false;
@@ -66,7 +74,7 @@ class HotExchangeTests {
 	@Test
 	void topIsBounded() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new HotExchange(this.counters, this.store, 1_001, this.nanos::get))
+			.isThrownBy(() -> new HotExchange(this.counters, this.refusals, this.store, 1_001, this.nanos::get))
 			.withMessageContaining("1 to 1000");
 	}
 
@@ -86,13 +94,13 @@ class HotExchangeTests {
 		volatile boolean throwing;
 
 		@Override
-		public CompletionStage<View> exchange(List<HotKey> seen, int top) {
+		public CompletionStage<View> exchange(List<HotKey> seen, List<RefusedKey> refused, int top) {
 			this.calls.incrementAndGet();
 			if (this.throwing) {
 				throw new IllegalStateException("broken");
 			}
-			return this.broken ? CompletableFuture.failedStage(new IllegalStateException("away"))
-					: CompletableFuture.completedStage(new View(List.of(KEY), List.of(MARK), Duration.ofMillis(5)));
+			return this.broken ? CompletableFuture.failedStage(new IllegalStateException("away")) : CompletableFuture
+				.completedStage(new View(List.of(KEY), List.of(REFUSED), List.of(MARK), Duration.ofMillis(5)));
 		}
 
 		@Override

@@ -23,7 +23,7 @@ class LocalHotStoreTests {
 	@Test
 	void fleetIsThisInstance() {
 		List<HotKey> seen = List.of(new HotKey(name("a"), 30), new HotKey(name("b"), 20), new HotKey(name("c"), 10));
-		assertThat(join(this.store.exchange(seen, 2)).fleet()).isEqualTo(seen.subList(0, 2));
+		assertThat(join(this.store.exchange(seen, List.of(), 2)).fleet()).isEqualTo(seen.subList(0, 2));
 	}
 
 	@Test
@@ -52,7 +52,7 @@ class LocalHotStoreTests {
 	}
 
 	private List<HotMark> marks() {
-		return join(this.store.exchange(List.of(), 10)).marks();
+		return join(this.store.exchange(List.of(), List.of(), 10)).marks();
 	}
 
 	private static CounterName name(String key) {

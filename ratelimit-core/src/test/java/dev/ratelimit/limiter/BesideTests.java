@@ -42,7 +42,22 @@ class BesideTests {
 
 	private final List<Decision> seen = new ArrayList<>();
 
-	private final DecisionListener listener = (request, decision, nanos) -> this.seen.add(decision);
+	private final List<Decision> tried = new ArrayList<>();
+
+	private final DecisionListener listener = new DecisionListener() {
+
+		@Override
+		public void decided(Request request, Decision decision, long nanos) {
+			BesideTests.this.seen.add(decision);
+		}
+
+		@Override
+		public void tried(Request request, Decision decision) {
+			BesideTests.this.seen.add(decision);
+			BesideTests.this.tried.add(decision);
+		}
+
+	};
 
 	@Test
 	void enforcedVersionDecidesAndTheOneInShadowIsReportedAsItsOwn() {
@@ -59,6 +74,14 @@ class BesideTests {
 			.containsExactly(Decision.Outcome.ALLOWED, Decision.Outcome.SHADOW_REFUSED);
 		assertThat(this.seen).extracting(Decision::shadow).containsExactly(false, true);
 		assertThat(this.seen.get(1).allowed()).isTrue();
+	}
+
+	@Test
+	void listenersCanTellWhatWasOnlyTriedFromWhatWasDecided() {
+		PolicyRateLimiter limiter = limiter(orders(1, "5/d").shadow(true), orders(2, "1/d").shadow(true));
+		check(limiter);
+		assertThat(this.seen).extracting(Decision::version).containsExactly(1L, 2L);
+		assertThat(this.tried).extracting(Decision::version).containsExactly(2L);
 	}
 
 	@Test

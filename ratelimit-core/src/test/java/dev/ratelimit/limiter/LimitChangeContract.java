@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,6 +122,26 @@ public abstract class LimitChangeContract {
 		assertThat(left()).isEqualTo(6);
 	}
 
+	/**
+	 * A rollout is by tenant, so callers on both sides of it may share a counter: of ten
+	 * permits five are used outside, then of a hundred twenty inside.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "GCRA, 50, 3", "TOKEN_BUCKET, 50, 3", "SLIDING_WINDOW_COUNTER, 95, 0", "SLIDING_WINDOW_LOG, 95, 0",
+			"FIXED_WINDOW, 95, 0" })
+	void callersOnBothSidesOfARolloutShareOneCounter(Algorithm algorithm, long inside, long outside) {
+		Policy first = shared(algorithm, 1, 10);
+		replace(shared(algorithm, 2, 100).with(Rollout.COMPLETE.withPercent(50)), first);
+		Request out = tenantDecidedBy(1);
+		Request in = tenantDecidedBy(2);
+		assertThat(check(out, 5).allowed()).isTrue();
+		assertThat(left(in)).isEqualTo(inside);
+		assertThat(check(in, 20).allowed()).isTrue();
+		assertThat(left(in)).isEqualTo(inside - 20);
+		assertThat(left(out)).isEqualTo(outside);
+		assertThat(check(out, outside + 1).allowed()).isFalse();
+	}
+
 	@ParameterizedTest
 	@CsvSource(textBlock = RAISED_AND_LOWERED)
 	void recordKeepsWhatWasUsed(Algorithm algorithm, long raised, long lowered) {
@@ -174,6 +195,23 @@ public abstract class LimitChangeContract {
 			.build();
 	}
 
+	/** One that counts all tenants together. */
+	private static Policy shared(Algorithm algorithm, long version, long permits) {
+		return Policy.builder("orders")
+			.version(version)
+			.algorithm(algorithm)
+			.limit("all", List.of(), quota(permits).toString())
+			.build();
+	}
+
+	private Request tenantDecidedBy(long version) {
+		return IntStream.range(0, 1_000)
+			.mapToObj((i) -> ACME.with(Dimension.TENANT, "tenant-" + i))
+			.filter((request) -> this.policies.get().match(request).policy().version() == version)
+			.findFirst()
+			.orElseThrow();
+	}
+
 	private static Quota quota(long permits) {
 		return Quota.parse(permits + "/30d");
 	}
@@ -183,13 +221,21 @@ public abstract class LimitChangeContract {
 	}
 
 	private Decision check(long cost) {
-		Decision decision = join(this.limiter.check(ACME.withCost(cost)));
+		return check(ACME, cost);
+	}
+
+	private Decision check(Request request, long cost) {
+		Decision decision = join(this.limiter.check(request.withCost(cost)));
 		assertThat(decision.degraded()).isFalse();
 		return decision;
 	}
 
 	private long left() {
-		return join(this.limiter.peek(ACME)).get(0).remaining();
+		return left(ACME);
+	}
+
+	private long left(Request request) {
+		return join(this.limiter.peek(request)).get(0).remaining();
 	}
 
 	private void reset() {

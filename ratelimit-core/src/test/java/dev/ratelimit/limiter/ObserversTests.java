@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.FailureMode;
 import dev.ratelimit.counter.UnansweredException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -74,6 +75,26 @@ class ObserversTests {
 		this.observers.unanswered(TIMEOUT);
 		assertThat(this.log.list).extracting(ILoggingEvent::getLevel)
 			.containsExactly(Level.WARN, Level.INFO, Level.WARN);
+	}
+
+	@Test
+	void nameOfAPolicyThatDoesNotExistIsLoggedOnce() {
+		this.observers.unknownPolicy("ordres", FailureMode.ALLOW);
+		this.observers.unknownPolicy("ordres", FailureMode.ALLOW);
+		this.observers.unknownPolicy("logni", FailureMode.DENY);
+		assertThat(this.log.list).extracting(ILoggingEvent::getFormattedMessage)
+			.satisfiesExactly((line) -> assertThat(line).contains("'ordres'").contains("'allow'"),
+					(line) -> assertThat(line).contains("'logni'").contains("'deny'"));
+	}
+
+	@Test
+	void namesThatNoPolicyCanHaveAndMoreThanAHundredAreNotLogged() {
+		this.observers.unknownPolicy("Ann\nFORGED", FailureMode.ALLOW);
+		assertThat(this.log.list).isEmpty();
+		for (int i = 0; i < 1_000; i++) {
+			this.observers.unknownPolicy("policy-" + i, FailureMode.ALLOW);
+		}
+		assertThat(this.log.list).hasSize(100);
 	}
 
 	private void pass(Duration time) {

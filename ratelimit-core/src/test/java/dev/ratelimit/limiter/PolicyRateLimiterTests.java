@@ -1,6 +1,7 @@
 package dev.ratelimit.limiter;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,6 +17,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.Reservation;
+import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.memory.MemoryCounters;
@@ -71,6 +73,22 @@ class PolicyRateLimiterTests {
 		assertThat(refused.refusedBy()).isNotNull();
 		assertThat(refused.refusedBy().limit().scope()).isEqualTo("tenant");
 		assertThat(check(ANN.with(Dimension.TENANT, "other")).allowed()).isTrue();
+	}
+
+	@Test
+	void counterThatRefusedIsTold() {
+		List<Counter> refusals = new ArrayList<>();
+		PolicySet policies = PolicySet.of(ORDERS,
+				Policy.builder("shadow").shadow(true).limit("all", List.of(), "1/m").build());
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters,
+				Fallback.to(this.counters), LimiterOptions.DEFAULTS, List.of(), Splitting.NONE, refusals::add);
+		join(limiter.check(ANN.withCost(3)));
+		join(limiter.check(ANN));
+		join(limiter.check(ANN.with(Dimension.USER, "bob").withCost(2)));
+		join(limiter.check(ANN.with(Dimension.USER, "cid")));
+		join(limiter.check(Request.of("shadow").withCost(2)));
+		assertThat(refusals).containsExactly(limiter.counters(ANN, "per-user").get(0),
+				limiter.counters(ANN, "per-tenant").get(0));
 	}
 
 	@Test

@@ -35,6 +35,15 @@ class AccessListTests {
 	}
 
 	@Test
+	void listsWithTheSameEntriesAreEqual() {
+		Map<Dimension, String> acme = Map.of(Dimension.TENANT, "acme");
+		Map<Dimension, String> range = Map.of(Dimension.IP, "10.0.0.0/8");
+		assertThat(new AccessList(List.of(acme, range))).isEqualTo(new AccessList(List.of(range, acme)))
+			.hasSameHashCodeAs(new AccessList(List.of(range, acme)))
+			.isNotEqualTo(new AccessList(List.of(acme)));
+	}
+
+	@Test
 	void entryMatchesOnlyIfAllItsDimensionsDo() {
 		AccessList list = new AccessList(List.of(Map.of(Dimension.TENANT, "acme", Dimension.IP, "10.0.0.0/8")));
 		assertThat(list.matches(Map.of(Dimension.TENANT, "acme", Dimension.IP, "10.0.0.1")::get)).isTrue();

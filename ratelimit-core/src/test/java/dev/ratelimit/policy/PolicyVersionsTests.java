@@ -2,7 +2,11 @@ package dev.ratelimit.policy;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
@@ -144,6 +148,40 @@ class PolicyVersionsTests {
 		for (int i = 9; i < 10_000; i++) {
 			assertThat(match(after, Request.of("p" + i))).isSameAs(match(before, Request.of("p" + i)));
 		}
+	}
+
+	@Test
+	void everySnapshotOfManyKeepsWhatItHadWhenOthersAreMadeOfIt() {
+		Random random = new Random(7);
+		Map<PolicySet, Map<String, Long>> expected = new IdentityHashMap<>();
+		PolicySet current = PolicySet.of();
+		Map<String, Long> versions = new HashMap<>();
+		for (int i = 1; i < 3_000; i++) {
+			String id = "p" + random.nextInt(700);
+			PolicySetBuilder builder = current.mutate();
+			if (random.nextInt(4) == 0) {
+				builder.remove(id);
+				versions.remove(id);
+			}
+			else {
+				builder.put(Policy.builder(id).version(i).limit("all", List.of(), "10/s").build());
+				versions.put(id, (long) i);
+			}
+			current = builder.build();
+			if (i % 100 == 0) {
+				expected.put(current, Map.copyOf(versions));
+			}
+		}
+		expected.forEach((snapshot, known) -> {
+			assertThat(snapshot.ids()).hasSameSizeAs(known.keySet()).containsAll(known.keySet());
+			assertThat(snapshot.policies()).allMatch((policy) -> known.get(policy.id()) == policy.version());
+		});
+	}
+
+	@Test
+	void twoPoliciesOfOneNameAreRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> PolicySet.of(FIRST, FIRST))
+			.withMessageContaining("two policies are called 'orders'");
 	}
 
 	@Test

@@ -20,7 +20,7 @@ class ClusterHotKeysIntegrationTests extends HotKeysContract {
 
 	@AfterAll
 	static void close() {
-		client.shutdown();
+		client.shutdownAsync();
 	}
 
 	@Override

@@ -23,7 +23,7 @@ class ClusterPulseIntegrationTests extends PulseContract {
 
 	@AfterAll
 	static void close() {
-		client.shutdown();
+		client.shutdownAsync();
 	}
 
 	@Override

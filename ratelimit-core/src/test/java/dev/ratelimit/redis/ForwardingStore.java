@@ -1,11 +1,11 @@
 package dev.ratelimit.redis;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongConsumer;
 
+import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
@@ -51,7 +51,7 @@ abstract class ForwardingStore implements PolicyStore {
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(Instant before, int limit) {
+	public CompletionStage<List<AuditRecord>> audit(AuditPosition before, int limit) {
 		return this.store.audit(before, limit);
 	}
 

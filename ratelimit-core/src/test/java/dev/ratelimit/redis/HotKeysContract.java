@@ -21,9 +21,13 @@ import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.counter.RefusedKey;
+import dev.ratelimit.counter.Salt;
+import dev.ratelimit.counter.SealedHashes;
 import dev.ratelimit.hot.HotCounter;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -42,6 +46,8 @@ abstract class HotKeysContract {
 
 	private static final CounterSpec SPEC = new CounterSpec(Algorithm.GCRA,
 			Limit.of("per-tenant", List.of(Dimension.TENANT), "1000000/s"), Enforcement.ADAPTIVE);
+
+	private static final SealedHashes HASHES = new SealedHashes(Salt.of("salt of the tests"));
 
 	private final List<Instance> fleet = new ArrayList<>();
 
@@ -134,12 +140,28 @@ abstract class HotKeysContract {
 	}
 
 	@Test
+	void refusalsAreAddedUpOverTheFleet() {
+		start(3);
+		for (int i = 0; i < 20; i++) {
+			this.fleet.get(0).refusals.accept(counter("acme"));
+			this.fleet.get(1).refusals.accept(counter("acme"));
+			this.fleet.get(1).refusals.accept(counter("globex"));
+		}
+		RefusedKey acme = new RefusedKey(CounterName.of(counter("acme")), 40);
+		RefusedKey globex = new RefusedKey(CounterName.of(counter("globex")), 20);
+		within(5).until(() -> this.fleet.stream()
+			.allMatch((instance) -> instance.refusals.top().equals(List.of(acme, globex))));
+	}
+
+	@Test
 	void allKeysExpire() {
 		start(1);
 		this.fleet.get(0).load("acme", THRESHOLD / 2);
+		this.fleet.get(0).refusals.accept(counter("acme"));
 		this.fleet.get(0).exchange.mark(mark("acme")).toCompletableFuture().join();
 		within(5).until(() -> this.fleet.get(0).counters.maxRate() > 0);
-		assertThat(server().cli("KEYS", "rl:{fleet}:hot:*").lines())
+		within(5).until(() -> !this.fleet.get(0).refusals.top().isEmpty());
+		assertThat(server().cli("KEYS", "rl:{fleet}:*").lines()).anyMatch((key) -> key.contains(":refused:"))
 			.allMatch((key) -> Long.parseLong(server().cli("PTTL", key)) != -1);
 		assertThat(server().cli("HGETALL", MARKS)).doesNotContain("\nacme");
 	}
@@ -170,6 +192,8 @@ abstract class HotKeysContract {
 
 		final HotCounters counters = new HotCounters(THRESHOLD, 100, () -> 1, System::nanoTime);
 
+		final TopRefusals refusals = new TopRefusals(System::nanoTime);
+
 		final HotExchange exchange;
 
 		private final RedisConnector connector;
@@ -181,8 +205,8 @@ abstract class HotKeysContract {
 		Instance(RedisConnector connector) {
 			this.connector = connector;
 			connector.start(Duration.ofSeconds(10));
-			this.exchange = new HotExchange(this.counters, RedisHotKeys.on(connector, "rl", "local"), 100,
-					System::nanoTime);
+			this.exchange = new HotExchange(this.counters, this.refusals,
+					RedisHotKeys.on(connector, "rl", "local", HASHES), 100, System::nanoTime);
 			this.exchange.start();
 		}
 

@@ -9,6 +9,8 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.HotKey;
 import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.counter.Salt;
+import dev.ratelimit.counter.SealedHashes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,31 +18,39 @@ class HotTextsTests {
 
 	private static final CounterName NAME = new CounterName("rl:1g:{abc}def", "orders", "per-tenant", -42);
 
+	private final HotTexts texts = new HotTexts(new SealedHashes(Salt.of("salt of the tests")));
+
 	@Test
 	void rateIsReadAsItWasWritten() {
-		assertThat(HotTexts.decodeRates(List.of(bytes(HotTexts.encode(NAME)), bytes("12000"))))
+		assertThat(this.texts.decode(List.of(bytes(this.texts.encode(NAME)), bytes("12000")), HotKey::new))
 			.containsExactly(new HotKey(NAME, 12_000));
 	}
 
 	@Test
 	void markIsReadAsItWasWritten() {
 		HotMark mark = new HotMark(NAME, Duration.ofSeconds(90), "ann", "launch day, part 2", 8);
-		assertThat(HotTexts.decodeMarks(List.of(90_000L, bytes(NAME.key()), bytes(HotTexts.encode(mark)))))
+		assertThat(this.texts.decodeMarks(List.of(90_000L, bytes(NAME.key()), bytes(this.texts.encode(mark)))))
 			.containsExactly(mark);
 	}
 
 	@Test
 	void partOfAMarkThatALaterVersionWritesIsLeftOut() {
 		HotMark mark = new HotMark(NAME, Duration.ofSeconds(90), "ann", "");
-		assertThat(HotTexts.decodeMarks(
-				List.of(90_000L, bytes(NAME.key()), bytes(HotTexts.encode(mark) + "\nlater 8\nwhatever\nsplit many"))))
+		assertThat(this.texts.decodeMarks(List.of(90_000L, bytes(NAME.key()),
+				bytes(this.texts.encode(mark) + "\nlater 8\nwhatever\nsplit many"))))
 			.containsExactly(mark);
 	}
 
 	@Test
+	void hashIsNotWrittenAsItIs() {
+		assertThat(this.texts.encode(NAME)).startsWith("rl:1g:{abc}def orders per-tenant ").doesNotEndWith(" -42");
+	}
+
+	@Test
 	void whatMakesNoSenseIsNoEntry() {
-		assertThat(HotTexts.decodeRates(List.of(bytes("one two"), bytes("1"), bytes("a b c d"), bytes("2")))).isEmpty();
-		assertThat(HotTexts.decodeMarks(List.of(1L, bytes("key"), bytes("nothing")))).isEmpty();
+		List<byte[]> rates = List.of(bytes("one two"), bytes("1"), bytes("a b c d"), bytes("2"));
+		assertThat(this.texts.decode(rates, HotKey::new)).isEmpty();
+		assertThat(this.texts.decodeMarks(List.of(1L, bytes("key"), bytes("nothing")))).isEmpty();
 	}
 
 	private static byte[] bytes(String text) {

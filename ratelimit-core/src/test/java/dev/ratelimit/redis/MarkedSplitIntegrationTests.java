@@ -29,10 +29,13 @@ import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.counter.Salt;
+import dev.ratelimit.counter.SealedHashes;
 import dev.ratelimit.hot.AutoSplit;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.hot.HotSplits;
+import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.limiter.Fallback;
@@ -58,6 +61,8 @@ class MarkedSplitIntegrationTests {
 
 	private static final Request ACME = Request.of("orders").with(Dimension.TENANT, "acme");
 
+	private static final SealedHashes HASHES = new SealedHashes(Salt.of("salt of the tests"));
+
 	private static RedisClusterClient client;
 
 	private final List<Instance> fleet = new ArrayList<>();
@@ -72,7 +77,7 @@ class MarkedSplitIntegrationTests {
 
 	@AfterAll
 	static void shutDown() {
-		client.shutdown();
+		client.shutdownAsync();
 	}
 
 	@BeforeEach
@@ -211,8 +216,8 @@ class MarkedSplitIntegrationTests {
 
 		Instance(Policy policy, Counters counters, boolean automatic) {
 			this.connector.start(Duration.ofSeconds(10));
-			this.exchange = new HotExchange(this.hot, RedisHotKeys.on(this.connector, "rl", "local"), 100,
-					System::nanoTime);
+			this.exchange = new HotExchange(this.hot, new TopRefusals(System::nanoTime),
+					RedisHotKeys.on(this.connector, "rl", "local", HASHES), 100, System::nanoTime);
 			LeasedCounters leased = new LeasedCounters(counters, LeaseOptions.DEFAULTS, () -> 1, this.hot,
 					(permits) -> {
 					}, System::nanoTime);
@@ -228,7 +233,7 @@ class MarkedSplitIntegrationTests {
 		}
 
 		Counter counter() {
-			return this.limiter.counter(ACME, "per-tenant");
+			return this.limiter.counters(ACME, "per-tenant").get(0);
 		}
 
 		int parts() {

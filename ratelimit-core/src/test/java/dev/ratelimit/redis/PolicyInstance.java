@@ -100,7 +100,7 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 		this.replica.close();
 		this.signals.close();
 		this.connector.close();
-		this.client.shutdown(0, 1, TimeUnit.SECONDS);
+		this.client.shutdownAsync();
 	}
 
 }

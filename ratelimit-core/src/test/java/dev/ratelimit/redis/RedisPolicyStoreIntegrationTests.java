@@ -9,6 +9,8 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import dev.ratelimit.store.AuditPosition;
+import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
@@ -56,6 +58,19 @@ class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 	}
 
 	@Test
+	void entriesThatSomebodyElseAddedAtTheSameMicrosecondAreAllRead() {
+		for (String id : List.of("1790000000000000-0", "1790000000000000-1", "1790000000000000-2")) {
+			RedisServers.standalone().cli("XADD", "rl:{policies}:audit", id, "reason", id);
+		}
+		PolicyStore store = open();
+		List<AuditRecord> first = audit(store, null);
+		List<AuditRecord> next = audit(store, first.get(1).position());
+		assertThat(first).extracting(AuditRecord::reason).containsExactly("1790000000000000-2", "1790000000000000-1");
+		assertThat(next).extracting(AuditRecord::reason).containsExactly("1790000000000000-0");
+		assertThat(audit(store, next.get(0).position())).isEmpty();
+	}
+
+	@Test
 	void recordOfAnUnknownKindIsPassedOver() {
 		PolicyStore store = open();
 		write(store, edits(2));
@@ -92,6 +107,10 @@ class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 			String statistics = RedisServers.standalone().info("commandstats").get("cmdstat_evalsha");
 			return Double.parseDouble(statistics.replaceAll(".*usec_per_call=([0-9.]+).*", "$1"));
 		}).min().orElseThrow();
+	}
+
+	private static List<AuditRecord> audit(PolicyStore store, AuditPosition before) {
+		return store.audit(before, 2).toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
 	}
 
 	private static void write(PolicyStore store, List<Edit> edits) {

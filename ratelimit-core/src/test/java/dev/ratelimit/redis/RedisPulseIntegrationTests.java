@@ -32,7 +32,7 @@ class RedisPulseIntegrationTests extends PulseContract {
 
 	@AfterAll
 	static void close() {
-		client.shutdown();
+		client.shutdownAsync();
 	}
 
 	@Override

@@ -57,7 +57,7 @@ class RedisSignalsIntegrationTests extends SignalsContract {
 		within(10).until(() -> RedisServers.standalone().calls("subscribe") >= before + 2);
 		assertThat(one.missed).hasValue(1);
 		one.close();
-		older.shutdown();
+		older.shutdownAsync();
 	}
 
 }

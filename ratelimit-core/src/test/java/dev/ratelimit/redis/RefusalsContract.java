@@ -77,7 +77,7 @@ abstract class RefusalsContract {
 		add(history, others.subList(0, 600));
 		add(history, List.of(Refusals.full(time.minusSeconds(30), "ann")));
 		add(history, others.subList(600, 1_200));
-		Map<String, String> ann = Map.of("tenant", "t-acme", "user", "u-ann");
+		Map<String, List<String>> ann = Map.of("tenant", List.of("t-acme"), "user", List.of("u-old", "u-ann"));
 		assertThat(find(history, query(ann, null, 10)).refusals()).singleElement();
 		Instant at = time.minusSeconds(30);
 		assertThat(find(history, new RefusalQuery("orders", ann, at.minusSeconds(5), at.plusSeconds(5), null, 10))
@@ -125,7 +125,7 @@ abstract class RefusalsContract {
 		assertThat(Long.parseLong(server().cli("PTTL", HISTORY))).isBetween(1L, 1_500L);
 		await().atMost(Duration.ofSeconds(5)).until(() -> {
 			add(history, List.of(Refusals.full(Instant.now(), "new")));
-			return find(history, query(Map.of("user", "u-old"), null, 10)).refusals().isEmpty();
+			return find(history, query(Map.of("user", List.of("u-old")), null, 10)).refusals().isEmpty();
 		});
 		assertThat(Duration.between(first, Instant.now())).isGreaterThanOrEqualTo(Duration.ofMillis(1_400));
 		await().atMost(Duration.ofSeconds(5)).until(() -> server().cli("EXISTS", HISTORY).equals("0"));
@@ -161,7 +161,7 @@ abstract class RefusalsContract {
 		return RedisRefusals.on(this.connector, "rl", maxEntries, retention, InstantSource.system());
 	}
 
-	private static RefusalQuery query(Map<String, String> caller, String before, int limit) {
+	private static RefusalQuery query(Map<String, List<String>> caller, String before, int limit) {
 		return new RefusalQuery(null, caller, null, null, before, limit);
 	}
 

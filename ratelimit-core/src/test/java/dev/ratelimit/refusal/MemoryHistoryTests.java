@@ -35,8 +35,9 @@ class MemoryHistoryTests {
 	@Test
 	void callerIsFoundByAllThatIsGiven() {
 		add("a", "b", "a");
-		assertThat(users(find(Map.of("user", "u-a", "tenant", "t-acme"), null, 100))).hasSize(2);
-		assertThat(users(find(Map.of("user", "u-a", "tenant", "t-other"), null, 100))).isEmpty();
+		assertThat(users(find(Map.of("user", List.of("u-before", "u-a"), "tenant", List.of("t-acme")), null, 100)))
+			.hasSize(2);
+		assertThat(users(find(Map.of("user", List.of("u-a"), "tenant", List.of("t-other")), null, 100))).isEmpty();
 	}
 
 	@Test
@@ -66,7 +67,7 @@ class MemoryHistoryTests {
 		}
 	}
 
-	private RefusalHistory.Page find(Map<String, String> caller, String before, int limit) {
+	private RefusalHistory.Page find(Map<String, List<String>> caller, String before, int limit) {
 		return join(new RefusalQuery("orders", caller, null, null, before, limit));
 	}
 

@@ -194,7 +194,7 @@ class RefusalRecorderTests {
 	@Test
 	void traceThatCannotBeAskedIsLeftOut() {
 		RefusalRecorder recorder = recorder(OPTIONS);
-		Request over = new Request("orders", ann().dimensions(), ann().unverified(), null, 1, 1, () -> {
+		Request over = new Request("orders", ann().dimensions(), ann().unverified(), null, 1, 1, null, () -> {
 			throw new IllegalStateException("over");
 		});
 		recorder.decided(over, Refusals.refused(), 0);
@@ -310,7 +310,8 @@ class RefusalRecorderTests {
 			.with(Dimension.TENANT, "acme")
 			.with(Dimension.USER, user)
 			.with(Dimension.IP, "203.0.113.7");
-		return new Request(request.policy(), request.dimensions(), request.unverified(), null, 1, 1, () -> "trace-1");
+		return new Request(request.policy(), request.dimensions(), request.unverified(), null, 1, 1, null,
+				() -> "trace-1");
 	}
 
 }

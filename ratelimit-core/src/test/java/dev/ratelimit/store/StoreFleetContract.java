@@ -2,10 +2,13 @@ package dev.ratelimit.store;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -49,10 +52,33 @@ public abstract class StoreFleetContract {
 		}
 		List<AuditRecord> first = done(open().audit(null, 2));
 		assertThat(first).extracting(AuditRecord::reason).containsExactly("reason 4", "reason 3");
-		List<AuditRecord> next = done(open().audit(first.get(1).time(), 2));
+		List<AuditRecord> next = done(open().audit(first.get(1).position(), 2));
 		assertThat(next).extracting(AuditRecord::reason).containsExactly("reason 2", "reason 1");
-		assertThat(done(open().audit(next.get(1).time(), 2))).extracting(AuditRecord::reason)
+		assertThat(done(open().audit(next.get(1).position(), 2))).extracting(AuditRecord::reason)
 			.containsExactly("reason 0");
+	}
+
+	@Test
+	void entriesOfTheSameTimeAreEachReadOnceInPages() {
+		Instant time = Instant.now();
+		List<String> written = IntStream.range(0, 5).mapToObj((i) -> "reason " + i).toList();
+		written.forEach((reason) -> done(this.store.audit(entry(time, reason))));
+		List<AuditRecord> read = new ArrayList<>();
+		List<AuditRecord> page = done(this.store.audit(null, 1));
+		while (!page.isEmpty()) {
+			read.addAll(page);
+			page = done(this.store.audit(page.get(0).position(), 1));
+		}
+		assertThat(read).extracting(AuditRecord::reason).containsExactlyInAnyOrderElementsOf(written);
+		assertThat(read).extracting(AuditRecord::position).isSortedAccordingTo(Comparator.reverseOrder());
+	}
+
+	@Test
+	void timeAloneLeavesOutAllEntriesOfThatTime() {
+		done(this.store.audit(entry("reason")));
+		AuditRecord entry = done(this.store.audit(null, 1)).get(0);
+		assertThat(done(this.store.audit(new AuditPosition(entry.time(), 0), 1))).isEmpty();
+		assertThat(done(this.store.audit(new AuditPosition(entry.time().plusNanos(1_000), 0), 1))).hasSize(1);
 	}
 
 	@Test
@@ -60,8 +86,8 @@ public abstract class StoreFleetContract {
 		AuditRecord entry = entry(STRANGE);
 		done(this.store.audit(entry));
 		AuditRecord read = done(open().audit(null, 1)).get(0);
-		assertThat(read)
-			.isEqualTo(new AuditRecord(read.time(), "policy-write", "done", "ann", STRANGE, "", "{}", STRANGE));
+		assertThat(read).isEqualTo(new AuditRecord(read.time(), read.sequence(), "policy-write", "done", "ann", STRANGE,
+				"", "{}", STRANGE));
 		assertThat(Duration.between(entry.time(), read.time()).abs()).isLessThan(Duration.ofSeconds(5));
 	}
 
@@ -171,7 +197,11 @@ public abstract class StoreFleetContract {
 	}
 
 	private static AuditRecord entry(String reason) {
-		return new AuditRecord(Instant.now(), "policy-write", "done", "ann", STRANGE, "", "{}", reason);
+		return entry(Instant.now(), reason);
+	}
+
+	private static AuditRecord entry(Instant time, String reason) {
+		return new AuditRecord(time, "policy-write", "done", "ann", STRANGE, "", "{}", reason);
 	}
 
 	static <T> T done(CompletionStage<T> stage) {

@@ -12,7 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * lie below the ephemeral ports of Linux and macOS, so that no outgoing connection takes
  * the port of a killed server before it is restarted.
  */
-final class Ports {
+public final class Ports {
 
 	private static final int FIRST = 11_000;
 
@@ -25,7 +25,7 @@ final class Ports {
 	private Ports() {
 	}
 
-	static int take() {
+	public static int take() {
 		for (int attempt = 0; attempt < 1000; attempt++) {
 			int port = ThreadLocalRandom.current().nextInt(FIRST, LAST);
 			if (TAKEN.add(port)) {

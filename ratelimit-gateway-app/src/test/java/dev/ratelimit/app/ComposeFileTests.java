@@ -67,8 +67,8 @@ class ComposeFileTests {
 
 	@Test
 	void prometheusScrapesBothGateways() throws IOException {
-		assertThat(Files.readString(ROOT.resolve("docs/monitoring/prometheus.yml"))).contains("gateway-1:8081",
-				"gateway-2:8081", "/actuator/prometheus");
+		assertThat(Files.readString(ROOT.resolve("docs/monitoring/prometheus/prometheus.yml")))
+			.contains("gateway-1:8081", "gateway-2:8081", "/actuator/prometheus");
 	}
 
 	@SuppressWarnings("unchecked")

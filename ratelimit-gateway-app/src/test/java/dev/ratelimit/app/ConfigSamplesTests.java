@@ -18,6 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.data.redis.RedisProperties;
+import org.springframework.boot.autoconfigure.kafka.KafkaProperties;
 import org.springframework.boot.autoconfigure.web.ServerProperties;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.context.properties.bind.BindHandler;
@@ -52,14 +53,14 @@ class ConfigSamplesTests {
 	private static final Path FOLDER = Path.of("..", "config-samples");
 
 	private static final Map<String, Class<?>> KNOWN = Map.of("ratelimit", RateLimitProperties.class, "server",
-			ServerProperties.class, "spring.data.redis", RedisProperties.class, "spring.cloud.gateway.server.webflux",
-			GatewayProperties.class);
+			ServerProperties.class, "spring.data.redis", RedisProperties.class, "spring.kafka", KafkaProperties.class,
+			"spring.cloud.gateway.server.webflux", GatewayProperties.class);
 
 	@Test
 	void allSamplesAreThere() throws IOException {
 		assertThat(samples().map((sample) -> sample.getFileName().toString())).containsExactlyInAnyOrder("gateway.yml",
 				"servlet.yml", "tiers-and-overrides.yml", "login-protection.yml", "llm-weighted-cost.yml",
-				"redis-cluster-tls-acl.yml", "shadow-then-enforce.yml");
+				"redis-cluster-tls-acl.yml", "shadow-then-enforce.yml", "usage-events.yml");
 	}
 
 	@ParameterizedTest

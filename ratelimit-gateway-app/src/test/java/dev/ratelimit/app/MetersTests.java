@@ -43,8 +43,9 @@ class MetersTests {
 			.anyMatch((line) -> line
 				.matches("ratelimit_refusals_total\\{limit=\"per-ip\",policy=\"demo-public\"\\} [1-9].*"))
 			.anyMatch((line) -> line.startsWith("ratelimit_decision_latency_seconds_bucket{le=\"5.0E-5\"}"))
-			.contains("ratelimit_policy_info{owner=\"demo\",policy=\"demo-public\"} 1",
-					"ratelimit_fleet_instances 1.0");
+			.contains("ratelimit_policy_info{owner=\"demo\",policy=\"demo-public\"} 1", "ratelimit_fleet_instances 1.0",
+					"ratelimit_switch_on 0.0", "ratelimit_rollbacks_total 0.0",
+					"ratelimit_overage_total{enforcement=\"strict\",policy=\"demo-public\"} 0.0");
 	}
 
 	@Test

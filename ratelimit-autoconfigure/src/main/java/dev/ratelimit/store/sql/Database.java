@@ -98,9 +98,10 @@ final class Database implements AutoCloseable {
 				(connection, error) -> connection.close(), Connection::close);
 	}
 
+	/** The pool itself would wait for a database that is frozen. */
 	@Override
 	public void close() {
-		this.pool.dispose();
+		this.pool.disposeLater().timeout(DEADLINE).onErrorComplete().block();
 	}
 
 	static boolean hasState(Throwable error, Set<String> states) {
@@ -143,7 +144,9 @@ final class Database implements AutoCloseable {
 			return Mono.<Connection>from(this.factory.create())
 				.flatMap((connection) -> new Session(connection).run(SERVER_LIMITS)
 					.thenReturn(connection)
-					.onErrorResume((error) -> Mono.from(connection.close()).onErrorComplete().then(Mono.error(error))));
+					.onErrorResume((error) -> Mono.from(connection.close()).onErrorComplete().then(Mono.error(error)))
+					// Whoever asked has gone away, and nobody else knows of it.
+					.doOnCancel(() -> Mono.from(connection.close()).onErrorComplete().subscribe()));
 		}
 
 		@Override

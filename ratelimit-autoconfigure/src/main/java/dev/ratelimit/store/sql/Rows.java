@@ -19,7 +19,7 @@ final class Rows {
 	/** The columns of a version, in the order in which {@link #version} reads them. */
 	static final String VERSION = "v.kind, v.id, v.version, v.revision, v.body, v.actor, v.written_at, v.reason";
 
-	/** The columns of an audit record. */
+	/** The columns of an audit record; its number comes after them. */
 	static final String AUDIT = "happened_at, action, outcome, actor, target, value_before, value_after, reason";
 
 	private Rows() {
@@ -31,8 +31,8 @@ final class Rows {
 	}
 
 	static AuditRecord audit(Readable row) {
-		return new AuditRecord(time(row, 0), text(row, 1), text(row, 2), text(row, 3), text(row, 4), text(row, 5),
-				text(row, 6), text(row, 7));
+		return new AuditRecord(time(row, 0), number(row, 8), text(row, 1), text(row, 2), text(row, 3), text(row, 4),
+				text(row, 5), text(row, 6), text(row, 7));
 	}
 
 	static RecordKey key(Readable row, int kind, int id) {

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -28,7 +29,8 @@ final class Schema {
 
 	private static final Logger logger = LoggerFactory.getLogger(Schema.class);
 
-	private static final List<Migration> MIGRATIONS = List.of(Migration.read(1, "V1__records.sql"));
+	private static final List<Migration> MIGRATIONS = List.of(Migration.read(1, "V1__records.sql"),
+			Migration.read(2, "V2__sums.sql"));
 
 	private static final String CREATE = """
 			CREATE TABLE IF NOT EXISTS ratelimit_schema (
@@ -68,10 +70,25 @@ final class Schema {
 	}
 
 	/**
+	 * Runs one statement, or several that need not hold together, when the tables are
+	 * there.
+	 */
+	<T> Mono<T> run(Function<Session, Mono<T>> work) {
+		return with((dialect) -> this.database.run(work));
+	}
+
+	/**
+	 * Does something when the tables are there. It fails by the deadline if they are not.
+	 */
+	<T> Mono<T> with(Function<Dialect, Mono<T>> work) {
+		return ready().timeout(Database.DEADLINE).flatMap(work).doOnError(this::suspect);
+	}
+
+	/**
 	 * Looks again before the next call if this error says that the tables are gone, as in
 	 * a database that was made anew.
 	 */
-	void suspect(Throwable error) {
+	private void suspect(Throwable error) {
 		if (Database.hasState(error, NO_SUCH_TABLE)) {
 			this.ready = once();
 		}

@@ -17,9 +17,11 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
+import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.FleetSums;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
@@ -49,8 +51,8 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 			+ ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 	private static final String AUDIT = "SELECT " + Rows.AUDIT + """
-			 FROM ratelimit_audit WHERE happened_at < $1
-			ORDER BY happened_at DESC, entry DESC LIMIT $2""";
+			, entry FROM ratelimit_audit WHERE (happened_at, entry) < ($1, $2)
+			ORDER BY happened_at DESC, entry DESC LIMIT $3""";
 
 	/** No row comes back if the task is another instance's and its time is not over. */
 	private static final String LEAD = """
@@ -61,7 +63,7 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 			RETURNING owner""";
 
 	/** After everything that happens. */
-	private static final Instant END = Instant.parse("9999-12-31T00:00:00Z");
+	private static final AuditPosition END = new AuditPosition(Instant.parse("9999-12-31T23:59:59Z"), Long.MAX_VALUE);
 
 	private final Database database;
 
@@ -69,12 +71,15 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 
 	private final Notifications notifications;
 
+	private final SqlFleetSums sums;
+
 	private final Disposable.Composite subscriptions = Disposables.composite();
 
 	private SqlPolicyStore(Database database) {
 		this.database = database;
 		this.schema = new Schema(database);
 		this.notifications = new Notifications(database, this.schema);
+		this.sums = new SqlFleetSums(this.schema, System::nanoTime);
 	}
 
 	/**
@@ -84,6 +89,13 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	 */
 	public static SqlPolicyStore in(ConnectionFactory factory) {
 		return new SqlPolicyStore(new Database(factory));
+	}
+
+	/**
+	 * Numbers of the fleet, kept beside the records and over the same connections.
+	 */
+	public FleetSums sums() {
+		return this.sums;
 	}
 
 	@Override
@@ -120,8 +132,10 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(@Nullable Instant before, int limit) {
-		return ask((session) -> session.rows(AUDIT, Rows::audit, (before != null) ? before : END, (long) limit)
+	public CompletionStage<List<AuditRecord>> audit(@Nullable AuditPosition before, int limit) {
+		AuditPosition end = (before != null) ? before : END;
+		return ask((session) -> session
+			.rows(AUDIT, Rows::audit, end.time().truncatedTo(ChronoUnit.MICROS), end.sequence(), (long) limit)
 			.collectList());
 	}
 
@@ -150,16 +164,12 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 
 	private Mono<List<RecordVersion>> write(Supplier<RecordWrite> asked) {
 		return Mono.fromSupplier(asked)
-			.flatMap((write) -> withTables(
-					(dialect) -> this.database.transaction((session) -> write.run(session, dialect))));
+			.flatMap((write) -> this.schema
+				.with((dialect) -> this.database.transaction((session) -> write.run(session, dialect))));
 	}
 
 	private <T> CompletionStage<T> ask(Function<Session, Mono<T>> question) {
-		return withTables((dialect) -> this.database.run(question)).toFuture();
-	}
-
-	private <T> Mono<T> withTables(Function<Dialect, Mono<T>> work) {
-		return this.schema.ready().timeout(Database.DEADLINE).flatMap(work).doOnError(this.schema::suspect);
+		return this.schema.run(question).toFuture();
 	}
 
 	private static Changes changes(List<Changes> rows) {

@@ -24,6 +24,8 @@ class SchemaIntegrationTests {
 			SELECT table_name FROM information_schema.tables
 			WHERE table_schema = 'public' ORDER BY table_name""";
 
+	private static final String APPLIED = "SELECT name FROM ratelimit_schema ORDER BY version";
+
 	private static final List<Edit> EDITS = List.of(new Edit(new RecordKey(RecordKey.Kind.POLICY, "orders"), "1", 0L));
 
 	private final SqlStores stores = new SqlStores(PostgresServer.shared());
@@ -37,8 +39,18 @@ class SchemaIntegrationTests {
 	void firstCallMakesTheTables() {
 		done(this.stores.open().changesSince(0, 1));
 		assertThat(this.stores.query(TABLES)).containsExactly("ratelimit_audit", "ratelimit_leader", "ratelimit_record",
-				"ratelimit_record_version", "ratelimit_schema", "ratelimit_store");
-		assertThat(this.stores.query("SELECT name FROM ratelimit_schema")).containsExactly("V1__records.sql");
+				"ratelimit_record_version", "ratelimit_schema", "ratelimit_store", "ratelimit_sum");
+		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql");
+	}
+
+	@Test
+	void tablesOfTheVersionBeforeGetWhatIsNew() {
+		done(this.stores.open().write(EDITS, "ann", "because"));
+		this.stores.execute("DELETE FROM ratelimit_schema WHERE version > 1; DROP TABLE ratelimit_sum");
+		SqlPolicyStore updated = this.stores.open();
+		assertThat(done(updated.changesSince(0, 1)).versions()).hasSize(1);
+		assertThat(done(updated.sums().add("orders:1", List.of(1L)))).containsExactly(1L);
+		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql");
 	}
 
 	@Test
@@ -49,7 +61,7 @@ class SchemaIntegrationTests {
 			Awaitility.await()
 				.ignoreExceptions()
 				.until(() -> fleet.stream().allMatch((store) -> done(store.changesSince(0, 1)).revision() == 0));
-			assertThat(this.stores.query("SELECT name FROM ratelimit_schema")).containsExactly("V1__records.sql");
+			assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql");
 			this.stores.close();
 			this.stores.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
 		}
@@ -60,13 +72,13 @@ class SchemaIntegrationTests {
 		done(this.stores.open().changesSince(0, 1));
 		this.stores.execute("DELETE FROM ratelimit_schema; DROP TABLE ratelimit_record_version, ratelimit_audit");
 		assertThat(done(this.stores.open().write(EDITS, "ann", "because"))).hasSize(1);
-		assertThat(this.stores.query("SELECT version FROM ratelimit_schema")).containsExactly("1");
+		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql");
 	}
 
 	@Test
 	void databaseThatIsAheadIsUsedAsItIs() {
 		done(this.stores.open().write(EDITS, "ann", "because"));
-		this.stores.execute("INSERT INTO ratelimit_schema (version, name) VALUES (2, 'V2__later.sql')");
+		this.stores.execute("INSERT INTO ratelimit_schema (version, name) VALUES (1000, 'V1000__later.sql')");
 		assertThat(done(this.stores.open().changesSince(0, 1)).versions()).hasSize(1);
 	}
 
@@ -89,6 +101,8 @@ class SchemaIntegrationTests {
 		assertThat(done(restricted.changesSince(0, 1)).versions()).hasSize(1);
 		done(restricted.audit(SqlStoreDocs.entry()));
 		assertThat(done(restricted.audit(null, 1))).hasSize(1);
+		assertThat(done(restricted.sums().add("orders:1", List.of(1L)))).containsExactly(1L);
+		assertThat(done(restricted.sums().add("orders:1", List.of(1L)))).containsExactly(2L);
 		assertThat(done(restricted.lead("task", "one", Database.DEADLINE))).isTrue();
 		assertThat(done(restricted.lead("task", "one", Database.DEADLINE))).isTrue();
 	}

@@ -109,6 +109,15 @@ class SqlStoreFaultsIntegrationTests {
 	}
 
 	@Test
+	void storeIsClosedWhileItsDatabaseIsFrozen() {
+		write(this.stores.open(), "1");
+		this.server.freeze();
+		Instant start = Instant.now();
+		this.stores.close();
+		assertThat(Duration.between(start, Instant.now())).isLessThan(SOON);
+	}
+
+	@Test
 	void frozenDatabaseFailsEveryCallInTimeAndIsUsedAgainWhenItGoesOn() {
 		SqlPolicyStore store = this.stores.open();
 		write(store, "1");

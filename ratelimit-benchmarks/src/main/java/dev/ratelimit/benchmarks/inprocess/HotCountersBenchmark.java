@@ -29,6 +29,7 @@ import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.hot.LocalHotStore;
+import dev.ratelimit.hot.TopRefusals;
 
 /**
  * What it costs a check to find hot counters: to be below 50 ns and without allocation,
@@ -50,8 +51,8 @@ public class HotCountersBenchmark {
 
 	private final HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
 
-	private final HotExchange exchange = new HotExchange(this.hot, new LocalHotStore(System::nanoTime), 100,
-			System::nanoTime);
+	private final HotExchange exchange = new HotExchange(this.hot, new TopRefusals(System::nanoTime),
+			new LocalHotStore(System::nanoTime), 100, System::nanoTime);
 
 	@SuppressWarnings("NullAway.Init")
 	private Counter[] counters;

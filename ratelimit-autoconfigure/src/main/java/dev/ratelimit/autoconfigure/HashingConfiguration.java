@@ -1,0 +1,74 @@
+package dev.ratelimit.autoconfigure;
+
+import java.time.Clock;
+import java.util.Locale;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Fallback;
+
+import dev.ratelimit.counter.Epochs;
+import dev.ratelimit.counter.Pseudonyms;
+import dev.ratelimit.counter.Salt;
+
+/**
+ * How callers' values are hashed before they leave the process.
+ */
+@Configuration(proxyBeanMethods = false)
+class HashingConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
+	private static final int SHORT = 16;
+
+	@Bean
+	@ConditionalOnMissingBean
+	Salt rateLimitSalt(RateLimitProperties properties) {
+		RateLimitProperties.Identity.Hash hash = properties.identity().hash();
+		if (hash.hasSalt() && hash.salt().length() < SHORT) {
+			logger.warn(
+					"ratelimit.identity.hash.salt has fewer than {} characters and could be guessed; use a longer one, "
+							+ "at random",
+					SHORT);
+		}
+		return hash.hasSalt() ? Salt.of(hash.salt()) : Salt.random();
+	}
+
+	/**
+	 * Also the {@link Pseudonyms} of whatever is kept or shown, unless the application
+	 * has its own.
+	 */
+	@Bean
+	@Fallback
+	@ConditionalOnMissingBean
+	Epochs rateLimitEpochs(RateLimitProperties properties, Salt salt) {
+		return PolicyMapper.checked("Set 'ratelimit.identity.hash.rotate' to something like 90d.",
+				() -> new Epochs(salt, properties.identity().hash().rotate(), Clock.systemUTC()::millis));
+	}
+
+	/**
+	 * Keeps the salt from being shown, whatever the endpoints of Boot may show.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = "org.springframework.boot.actuate.endpoint.SanitizingFunction")
+	static class SaltSanitizing {
+
+		@Bean
+		SanitizingFunction rateLimitSaltSanitizing() {
+			return (data) -> isSalt(data) ? data.withSanitizedValue() : data;
+		}
+
+		private static boolean isSalt(SanitizableData data) {
+			String key = data.getKey().toLowerCase(Locale.ROOT).replaceAll("[^a-z]", "");
+			return key.endsWith("hashsalt") || key.endsWith("ratelimitsalt");
+		}
+
+	}
+
+}

@@ -1,0 +1,35 @@
+package dev.ratelimit.autoconfigure;
+
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.Tracer;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+import dev.ratelimit.tracing.ObservedCalls;
+import dev.ratelimit.web.CallTrace;
+
+/**
+ * Decisions in the traces of calls, where calls are traced. Without a tracer nobody would
+ * see the events, and an observation makes a counter of each kind all the same.
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class)
+@ConditionalOnClass({ ObservationRegistry.class, Tracer.class })
+@ConditionalOnBean(Policies.class)
+public class RateLimitTracingAutoConfiguration {
+
+	/** Asked for when needed: Boot's own configurations of tracers may come later. */
+	@Bean
+	@ConditionalOnMissingBean
+	CallTrace.Source rateLimitCallTraces(ObjectProvider<ObservationRegistry> observations,
+			ObjectProvider<Tracer> tracers) {
+		ObservationRegistry registry = observations.getIfUnique();
+		Tracer tracer = tracers.getIfUnique();
+		boolean traced = registry != null && !registry.isNoop() && tracer != null && tracer != Tracer.NOOP;
+		return traced ? new ObservedCalls(registry) : CallTrace.Source.NONE;
+	}
+
+}

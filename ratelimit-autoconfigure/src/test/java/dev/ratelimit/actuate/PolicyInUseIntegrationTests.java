@@ -1,0 +1,156 @@
+package dev.ratelimit.actuate;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.reactive.ReactiveManagementContextAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
+import org.springframework.boot.autoconfigure.http.codec.CodecsAutoConfiguration;
+import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
+import org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration;
+import org.springframework.boot.autoconfigure.web.reactive.HttpHandlerAutoConfiguration;
+import org.springframework.boot.autoconfigure.web.reactive.WebFluxAutoConfiguration;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.reactive.server.WebTestClient;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Request;
+import dev.ratelimit.aop.RateLimited;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitedAutoConfiguration;
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.hamcrest.Matchers.containsString;
+
+/**
+ * Deleting a policy that something names, through the endpoint.
+ */
+@ExtendWith(RedisServers.class)
+class PolicyInUseIntegrationTests {
+
+	private static final String POLICY = "/actuator/ratelimit/policies/extra";
+
+	private final ReactiveWebApplicationContextRunner context = new ReactiveWebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(HttpHandlerAutoConfiguration.class, JacksonAutoConfiguration.class,
+				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
+				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
+				ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
+				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
+				RateLimitControlAutoConfiguration.class, RateLimitedAutoConfiguration.class,
+				RateLimitEndpointAutoConfiguration.class, ReactiveSecurityAutoConfiguration.class))
+		.withUserConfiguration(SwitchWebFluxTests.Security.class)
+		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
+				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.redis.timeout=2s");
+
+	@Test
+	void policyThatIsNamedIsOnlyDeletedByForceAndGoesOnInItsLastVersion(RedisServer redis) {
+		run(redis, this.context, (context) -> write(context));
+		run(redis, this.context.withBean(Orders.class), (context) -> {
+			delete(context, POLICY).expectStatus()
+				.isEqualTo(409)
+				.expectBody()
+				.jsonPath("$.detail")
+				.value(containsString("@RateLimited on Orders.list"))
+				.jsonPath("$.fix")
+				.value(containsString("?force=true"));
+			assertThat(policies(context).get().retired()).isEmpty();
+			delete(context, POLICY + "?force=true").expectStatus().isOk();
+			await().until(() -> policies(context).get().retired().contains("extra"));
+			assertThat(check(context).outcome()).isEqualTo(Decision.Outcome.ALLOWED);
+			assertThat(check(context).outcome()).isEqualTo(Decision.Outcome.REFUSED);
+		});
+	}
+
+	@Test
+	void policyThatIsAlsoInTheConfigurationIsDeletedAtOnce(RedisServer redis) {
+		run(redis,
+				this.context.withBean(Orders.class)
+					.withPropertyValues("ratelimit.policies.extra.limits.all.by=",
+							"ratelimit.policies.extra.limits.all.quota=5/h"),
+				(context) -> {
+					write(context);
+					delete(context, POLICY).expectStatus().isOk();
+				});
+	}
+
+	@Test
+	void policyThatNothingNamesIsDeletedAtOnce(RedisServer redis) {
+		run(redis, this.context, (context) -> {
+			write(context);
+			delete(context, POLICY).expectStatus().isOk();
+		});
+	}
+
+	private static void write(ApplicationContext context) {
+		client(context).post()
+			.uri(POLICY)
+			.headers((headers) -> headers.setBasicAuth("ann", "secret"))
+			.contentType(MediaType.APPLICATION_JSON)
+			.bodyValue("{\"policy\": {\"limits\": {\"all\": {\"by\": [], \"quota\": \"1/h\"}}}}")
+			.exchange()
+			.expectStatus()
+			.isOk();
+		await().until(() -> policies(context).get().find("extra") != null
+				&& policies(context).get().find("extra").version() == 1);
+	}
+
+	private static WebTestClient.ResponseSpec delete(ApplicationContext context, String uri) {
+		return client(context).delete().uri(uri).headers((headers) -> headers.setBasicAuth("ann", "secret")).exchange();
+	}
+
+	private static Decision check(ApplicationContext context) {
+		return context.getBean(RateLimiter.class).check(Request.of("extra")).toCompletableFuture().join();
+	}
+
+	private static Policies policies(ApplicationContext context) {
+		return context.getBean(Policies.class);
+	}
+
+	private static WebTestClient client(ApplicationContext context) {
+		return WebTestClient.bindToApplicationContext(context)
+			.configureClient()
+			.responseTimeout(Duration.ofSeconds(20))
+			.build();
+	}
+
+	private static void run(RedisServer redis, ReactiveWebApplicationContextRunner runner,
+			Consumer<ApplicationContext> test) {
+		runner.withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port())
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				test.accept(context);
+			});
+	}
+
+	/**
+	 * Names a policy.
+	 */
+	static class Orders {
+
+		@RateLimited("extra")
+		String list() {
+			return "";
+		}
+
+	}
+
+}

@@ -1,0 +1,20 @@
+package dev.ratelimit.redis;
+
+import java.util.List;
+
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+
+class ClusterFleetSumsIntegrationTests extends RedisFleetSumsContract {
+
+	@Override
+	RedisConnector connector() {
+		return Connections.clusterConnector();
+	}
+
+	@Override
+	List<RedisServer> servers() {
+		return RedisServers.cluster().servers();
+	}
+
+}

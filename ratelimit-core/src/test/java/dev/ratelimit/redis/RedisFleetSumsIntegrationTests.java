@@ -1,0 +1,20 @@
+package dev.ratelimit.redis;
+
+import java.util.List;
+
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+
+class RedisFleetSumsIntegrationTests extends RedisFleetSumsContract {
+
+	@Override
+	RedisConnector connector() {
+		return Connections.standaloneConnector();
+	}
+
+	@Override
+	List<RedisServer> servers() {
+		return List.of(RedisServers.standalone());
+	}
+
+}
