@@ -19,11 +19,10 @@ import org.jspecify.annotations.Nullable;
  * @param atLeast the smallest number of permits worth having; equals the cost unless a
  * part is welcome
  * @param id what the call goes by elsewhere, in logs and traces; nothing depends on it
- * @param trace tells which trace the call belongs to, {@code null} if nothing is known
- * about that
+ * @param traceId the trace that the call belongs to, {@code null} if none is known
  */
 public record Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified,
-		@Nullable String tier, long cost, long atLeast, @Nullable String id, @Nullable Trace trace) {
+		@Nullable String tier, long cost, long atLeast, @Nullable String id, @Nullable String traceId) {
 
 	public Request {
 		dimensions = Map.copyOf(dimensions);
@@ -70,7 +69,7 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		}
 		Set<Dimension> unverified = new HashSet<>(this.unverified);
 		unverified.remove(dimension);
-		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.id, this.trace);
+		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.id, this.traceId);
 	}
 
 	/**
@@ -81,16 +80,16 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		all.add(dimension);
 		Request request = with(dimension, value);
 		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast, this.id,
-				this.trace);
+				this.traceId);
 	}
 
 	public Request withTier(@Nullable String tier) {
 		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast, this.id,
-				this.trace);
+				this.traceId);
 	}
 
 	public Request withCost(long cost) {
-		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.id, this.trace);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.id, this.traceId);
 	}
 
 	/**
@@ -98,12 +97,12 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 	 */
 	public Request atLeast(long permits) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits, this.id,
-				this.trace);
+				this.traceId);
 	}
 
 	public Request withId(@Nullable String id) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, id,
-				this.trace);
+				this.traceId);
 	}
 
 	/**

@@ -6,12 +6,10 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.Trace;
-
 /**
  * One HTTP call as the edges see it, whichever stack it came through.
  */
-public interface WebCall extends Trace {
+public interface WebCall {
 
 	/**
 	 * The path as it was sent: encoded, not normalised.
@@ -41,7 +39,6 @@ public interface WebCall extends Trace {
 	/**
 	 * The trace that the call was sent in, by the W3C's header.
 	 */
-	@Override
 	default @Nullable String traceId() {
 		List<String> headers = headers("traceparent");
 		return (headers.size() == 1) ? TraceParent.traceId(headers.get(0)) : null;

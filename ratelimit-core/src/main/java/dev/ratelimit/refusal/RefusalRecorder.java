@@ -7,14 +7,12 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Request;
-import dev.ratelimit.Trace;
 
 /**
  * Notices refusals, and one in many allowed requests, on the thread that decides, where
@@ -161,17 +159,7 @@ public final class RefusalRecorder implements DecisionListener, AutoCloseable {
 
 	private Noticed noticed(Request request, Decision decision, boolean refused, boolean line, boolean entry) {
 		return new Noticed(this.clock.instant(), request.dimensions(), Refusal.Verdict.of(decision),
-				this.circumstances.apply(decision.policy()), traceId(request.trace()), refused, line, entry);
-	}
-
-	/** A server may not want to be asked about a call that is over. */
-	private static @Nullable String traceId(@Nullable Trace trace) {
-		try {
-			return (trace != null) ? trace.traceId() : null;
-		}
-		catch (RuntimeException ex) {
-			return null;
-		}
+				this.circumstances.apply(decision.policy()), request.traceId(), refused, line, entry);
 	}
 
 }

@@ -192,17 +192,6 @@ class RefusalRecorderTests {
 	}
 
 	@Test
-	void traceThatCannotBeAskedIsLeftOut() {
-		RefusalRecorder recorder = recorder(OPTIONS);
-		Request over = new Request("orders", ann().dimensions(), ann().unverified(), null, 1, 1, null, () -> {
-			throw new IllegalStateException("over");
-		});
-		recorder.decided(over, Refusals.refused(), 0);
-		recorder.write();
-		assertThat(this.entries).singleElement().extracting(Refusal::traceId).isNull();
-	}
-
-	@Test
 	void historyThatFailsIsCountedAndNothingElse() {
 		RefusalRecorder recorder = recorder(OPTIONS);
 		this.kept = CompletableFuture.failedFuture(new IllegalStateException("away"));
@@ -310,8 +299,7 @@ class RefusalRecorderTests {
 			.with(Dimension.TENANT, "acme")
 			.with(Dimension.USER, user)
 			.with(Dimension.IP, "203.0.113.7");
-		return new Request(request.policy(), request.dimensions(), request.unverified(), null, 1, 1, null,
-				() -> "trace-1");
+		return new Request(request.policy(), request.dimensions(), request.unverified(), null, 1, 1, null, "trace-1");
 	}
 
 }
