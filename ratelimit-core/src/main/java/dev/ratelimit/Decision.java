@@ -26,16 +26,24 @@ import org.jspecify.annotations.Nullable;
  * so
  * @param limits every quota of every limit that was checked
  * @param receipt what can be given back
+ * @param node the Redis node that refused, or whose silence left the decision to a
+ * failure mode that refused; {@code null} otherwise
  */
 public record Decision(String policy, long version, boolean allowed, Outcome outcome, Reason reason, Source source,
-		boolean shadow, @Nullable FailureMode mode, long cost, long granted, List<LimitStatus> limits,
-		Receipt receipt) {
+		boolean shadow, @Nullable FailureMode mode, long cost, long granted, List<LimitStatus> limits, Receipt receipt,
+		@Nullable String node) {
 
 	private static final Comparator<LimitStatus> MOST_CONSTRAINED = Comparator.comparingLong(LimitStatus::remaining)
 		.thenComparing(Comparator.comparingLong(LimitStatus::resetAfterMicros).reversed());
 
 	private static final Comparator<LimitStatus> LONGEST_WAIT = Comparator
 		.comparingLong((status) -> status.neverFits() ? Long.MAX_VALUE : status.retryAfterMicros());
+
+	public Decision(String policy, long version, boolean allowed, Outcome outcome, Reason reason, Source source,
+			boolean shadow, @Nullable FailureMode mode, long cost, long granted, List<LimitStatus> limits,
+			Receipt receipt) {
+		this(policy, version, allowed, outcome, reason, source, shadow, mode, cost, granted, limits, receipt, null);
+	}
 
 	/**
 	 * A decision that no counter had a part in.
@@ -70,7 +78,15 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	public Decision inShadow() {
 		Outcome shadow = (this.outcome == Outcome.REFUSED) ? Outcome.SHADOW_REFUSED : this.outcome;
 		return new Decision(this.policy, this.version, true, shadow, this.reason, this.source, true, this.mode,
-				this.cost, this.granted, this.limits, this.receipt);
+				this.cost, this.granted, this.limits, this.receipt, this.node);
+	}
+
+	/**
+	 * The decision with the node that it is due to.
+	 */
+	public Decision at(@Nullable String node) {
+		return (node == null) ? this : new Decision(this.policy, this.version, this.allowed, this.outcome, this.reason,
+				this.source, this.shadow, this.mode, this.cost, this.granted, this.limits, this.receipt, node);
 	}
 
 	/**
@@ -80,7 +96,7 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 		List<LimitStatus> limits = new ArrayList<>(this.limits);
 		limits.addAll(further);
 		return new Decision(this.policy, this.version, this.allowed, this.outcome, reason, this.source, this.shadow,
-				this.mode, this.cost, this.granted, limits, this.receipt);
+				this.mode, this.cost, this.granted, limits, this.receipt, this.node);
 	}
 
 	/**

@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * @param atLeast the smallest number of permits worth having; equals the cost unless a
  * part is welcome
  * @param id what the call goes by elsewhere, in logs and traces; nothing depends on it
+ * @param traceId the trace that the call belongs to, {@code null} if none is known
  */
 public record Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified,
-		@Nullable String tier, long cost, long atLeast, @Nullable String id) {
+		@Nullable String tier, long cost, long atLeast, @Nullable String id, @Nullable String traceId) {
 
 	public Request {
 		dimensions = Map.copyOf(dimensions);
@@ -42,6 +43,14 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		this(policy, dimensions, unverified, tier, cost, atLeast, null);
 	}
 
+	/**
+	 * A request of which no trace is known.
+	 */
+	public Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified, @Nullable String tier,
+			long cost, long atLeast, @Nullable String id) {
+		this(policy, dimensions, unverified, tier, cost, atLeast, id, null);
+	}
+
 	public static Request of(String policy) {
 		return new Request(policy, Map.of(), Set.of(), null, 1, 1);
 	}
@@ -60,7 +69,7 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		}
 		Set<Dimension> unverified = new HashSet<>(this.unverified);
 		unverified.remove(dimension);
-		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.id);
+		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.id, this.traceId);
 	}
 
 	/**
@@ -70,26 +79,30 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		Set<Dimension> all = new HashSet<>(this.unverified);
 		all.add(dimension);
 		Request request = with(dimension, value);
-		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast, this.id);
+		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast, this.id,
+				this.traceId);
 	}
 
 	public Request withTier(@Nullable String tier) {
-		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast, this.id);
+		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast, this.id,
+				this.traceId);
 	}
 
 	public Request withCost(long cost) {
-		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.id);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.id, this.traceId);
 	}
 
 	/**
 	 * Asks for the cost but is content with less, down to this many permits.
 	 */
 	public Request atLeast(long permits) {
-		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits, this.id);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits, this.id,
+				this.traceId);
 	}
 
 	public Request withId(@Nullable String id) {
-		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, id);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, id,
+				this.traceId);
 	}
 
 	/**

@@ -42,7 +42,7 @@ class ArchitectureTests {
 	private static final Map<String, List<String>> MAY_USE = Map.of("", List.of(), "algorithm", List.of(""), "counter",
 			List.of("", "algorithm"), "policy", List.of("", "algorithm", "counter"), "limiter",
 			List.of("", "counter", "policy"), "store", List.of(""), "redis",
-			List.of("", "algorithm", "counter", "store"));
+			List.of("", "algorithm", "counter", "store", "refusal"));
 
 	private static JavaClasses core;
 

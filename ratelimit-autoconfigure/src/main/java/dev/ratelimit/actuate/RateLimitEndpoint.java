@@ -55,10 +55,13 @@ public class RateLimitEndpoint {
 
 	private final RecordAdmin records;
 
+	private final RefusalAdmin refusals;
+
 	public RateLimitEndpoint(Overview overview, SwitchAdmin redSwitch, HotKeyAdmin hotKeys, UsageAdmin usage,
-			AuditAdmin audit, PolicyAdmin policies, RecordAdmin records) {
+			AuditAdmin audit, PolicyAdmin policies, RecordAdmin records, RefusalAdmin refusals) {
 		this.policies = policies;
 		this.records = records;
+		this.refusals = refusals;
 		this.overview = overview;
 		this.redSwitch = redSwitch;
 		this.hotKeys = hotKeys;
@@ -210,6 +213,11 @@ public class RateLimitEndpoint {
 	public CompletionStage<ResponseEntity<Map<String, Object>>> resetUsage(@RequestParam Map<String, String> caller,
 			@Nullable Principal principal) {
 		return response(this.usage.reset(caller, principal));
+	}
+
+	@GetMapping("/refusals")
+	public CompletionStage<ResponseEntity<Map<String, Object>>> refusals(@RequestParam Map<String, String> query) {
+		return response(this.refusals.show(query));
 	}
 
 	@GetMapping("/audit")

@@ -22,6 +22,7 @@ import dev.ratelimit.actuate.Overview;
 import dev.ratelimit.actuate.PolicyAdmin;
 import dev.ratelimit.actuate.RateLimitEndpoint;
 import dev.ratelimit.actuate.RecordAdmin;
+import dev.ratelimit.actuate.RefusalAdmin;
 import dev.ratelimit.actuate.ServletDeniedListener;
 import dev.ratelimit.actuate.SwitchAdmin;
 import dev.ratelimit.actuate.UsageAdmin;
@@ -40,6 +41,9 @@ import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.refusal.CallerNames;
+import dev.ratelimit.refusal.RefusalHistory;
+import dev.ratelimit.refusal.RefusalRecorder;
 
 /**
  * The actuator endpoint {@code ratelimit}.
@@ -57,11 +61,11 @@ public class RateLimitEndpointAutoConfiguration {
 	@ConditionalOnMissingBean
 	RateLimitEndpoint rateLimitEndpoint(Policies policies, Counters counters, Fleet fleet, SwitchAdmin redSwitch,
 			HotKeyAdmin hotKeys, UsageAdmin usage, AuditTrail trail, Audit audit, PolicyAdmin policyAdmin,
-			RecordAdmin records, RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
+			RecordAdmin records, RefusalAdmin refusals, RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
 		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes),
 				policyAdmin::describe);
 		return new RateLimitEndpoint(overview, redSwitch, hotKeys, usage, new AuditAdmin(trail, audit), policyAdmin,
-				records);
+				records, refusals);
 	}
 
 	@Bean
@@ -104,6 +108,14 @@ public class RateLimitEndpointAutoConfiguration {
 	UsageAdmin rateLimitUsageAdmin(Policies policies, ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check,
 			Audit audit) {
 		return new UsageAdmin(policies, () -> limiter.getObject().usage(), check, audit, Clock.systemUTC());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RefusalAdmin rateLimitRefusalAdmin(Policies policies, ObjectProvider<RefusalHistory> history,
+			ObjectProvider<CallerNames> names, ObjectProvider<RefusalRecorder> recorder) {
+		return new RefusalAdmin(policies, history.getIfAvailable(), names.getIfAvailable(),
+				() -> recorder.stream().mapToLong(RefusalRecorder::missing).sum());
 	}
 
 	@Bean

@@ -36,6 +36,7 @@ import dev.ratelimit.web.HeaderOptions;
  * @param policiesStore Where policies that are edited at run time are kept.
  * @param selfService What administrators of tenants may do themselves.
  * @param events Usage events, one for each decision, sent to Kafka.
+ * @param refusals What is written down about requests that were refused.
  * @param onUnknownPolicy What happens to a request whose policy is gone.
  * @param redSwitch Forces a mode on all policies while set.
  * @param policies Policies by id; an id with a dot needs brackets in YAML.
@@ -46,7 +47,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		@DefaultValue Headers headers, @DefaultValue Identity identity, @DefaultValue List<Map<String, String>> allow,
 		@DefaultValue List<Map<String, String>> deny, @DefaultValue Fleet fleet, @DefaultValue Memory memory,
 		@DefaultValue Lease lease, @DefaultValue Hot hot, @DefaultValue PoliciesStore policiesStore,
-		@DefaultValue SelfService selfService, @DefaultValue Events events,
+		@DefaultValue SelfService selfService, @DefaultValue Events events, @DefaultValue Refusals refusals,
 		@DefaultValue("allow") OnUnknownPolicy onUnknownPolicy, @Name("switch") @DefaultValue RedSwitch redSwitch,
 		@DefaultValue Map<String, PolicyProperties> policies) {
 
@@ -276,6 +277,22 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 */
 	public record Events(@DefaultValue("false") boolean enabled, @DefaultValue("ratelimit-usage") String topic,
 			@DefaultValue("50000") int bufferSize, @DefaultValue("5s") Duration flushTimeout) {
+	}
+
+	/**
+	 * What is written down about requests that were refused.
+	 *
+	 * @param linesPerSecond Lines in the log at most in a second, per instance; 0 for
+	 * none.
+	 * @param sampleAllowed One in so many allowed requests is logged too; 0 for none.
+	 * @param retention Time that a refusal is kept for the endpoint.
+	 * @param maxEntries Number of refusals kept at most; 0 for none.
+	 * @param perSecond Refusals kept at most in a second, per instance.
+	 * @param perKey Refusals of one counter kept one by one before they are only counted.
+	 */
+	public record Refusals(@DefaultValue("10") int linesPerSecond, @DefaultValue("1000") int sampleAllowed,
+			@DefaultValue("24h") Duration retention, @DefaultValue("100000") int maxEntries,
+			@DefaultValue("100") int perSecond, @DefaultValue("3") int perKey) {
 	}
 
 	/**

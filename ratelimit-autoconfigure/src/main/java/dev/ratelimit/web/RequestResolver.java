@@ -113,16 +113,18 @@ public final class RequestResolver {
 		Request unknown = requestFor(policy, cost);
 		Map<Dimension, String> facts = new HashMap<>();
 		String id = null;
+		String traceId = null;
 		try {
 			put(facts, Dimension.IP, ClientIp.of(call, this.identity.trustedHops()));
 			put(facts, Dimension.ROUTE, call.route());
 			id = RequestIds.of(call);
+			traceId = call.traceId();
 		}
 		catch (RuntimeException ex) {
 			// Then they are not known: this is for calls that cannot be understood.
 		}
 		put(facts, Dimension.REGION, this.region);
-		return new Request(policy, facts, Set.of(), null, unknown.cost(), unknown.atLeast(), id);
+		return new Request(policy, facts, Set.of(), null, unknown.cost(), unknown.atLeast(), id, traceId);
 	}
 
 	/**
@@ -185,7 +187,8 @@ public final class RequestResolver {
 		Set<Dimension> unverified = claimed ? Set.of(Dimension.API_KEY) : Set.of();
 		long permits = (cost != null) ? cost : (plan != null) ? plan.cost(call.rawPath(),
 				() -> policies.match(new Request(policy, facts, unverified, caller.tier(), 1, 1))) : 1;
-		return new Request(policy, facts, unverified, caller.tier(), permits, permits, RequestIds.of(call));
+		return new Request(policy, facts, unverified, caller.tier(), permits, permits, RequestIds.of(call),
+				call.traceId());
 	}
 
 	private Dimension named(String name) {

@@ -36,4 +36,12 @@ public interface WebCall {
 	 */
 	@Nullable Principal principal();
 
+	/**
+	 * The trace that the call was sent in, by the W3C's header.
+	 */
+	default @Nullable String traceId() {
+		List<String> headers = headers("traceparent");
+		return (headers.size() == 1) ? TraceParent.traceId(headers.get(0)) : null;
+	}
+
 }

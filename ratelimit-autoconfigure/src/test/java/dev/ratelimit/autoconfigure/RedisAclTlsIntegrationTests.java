@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -45,6 +46,9 @@ import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.refusal.RefusalHistory;
+import dev.ratelimit.refusal.RefusalQuery;
+import dev.ratelimit.refusal.RefusalRecorder;
 import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisSentinels;
 import dev.ratelimit.testing.RedisServer;
@@ -81,7 +85,7 @@ class RedisAclTlsIntegrationTests {
 	private final ApplicationContextRunner context = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RedisAutoConfiguration.class,
 				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
-				RateLimitAutoConfiguration.class))
+				RateLimitAutoConfiguration.class, RateLimitRefusalsAutoConfiguration.class))
 		.withPropertyValues("spring.data.redis.username=ratelimit", "spring.data.redis.password=" + PASSWORD,
 				"ratelimit.redis.timeout=5s", "ratelimit.hot.threshold=1",
 				"ratelimit.policies.single.algorithm=sliding-window-log", "ratelimit.policies.single.on-failure=deny",
@@ -209,6 +213,14 @@ class RedisAclTlsIntegrationTests {
 		join(redSwitch.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "")));
 		join(redSwitch.turnOff());
 		markAndShareHotKeys(context);
+		findRefusal(context);
+	}
+
+	private static void findRefusal(AssertableApplicationContext context) {
+		RefusalHistory history = context.getBean(RefusalHistory.class);
+		RefusalQuery query = new RefusalQuery("gcra", Map.of(), null, null, null, 1);
+		await().atMost(Duration.ofSeconds(10)).until(() -> !join(history.find(query)).refusals().isEmpty());
+		assertThat(context.getBean(RefusalRecorder.class).missing()).isZero();
 	}
 
 	/** Every check makes its counter a candidate, as the threshold is so low. */

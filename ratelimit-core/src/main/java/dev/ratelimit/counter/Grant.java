@@ -16,8 +16,15 @@ import dev.ratelimit.LimitStatus;
  * @param readings the counters afterwards
  * @param gaps the counters that did not answer, none as a rule
  * @param source who answered
+ * @param node who refused, by the name of the node; {@code null} if nobody did or there
+ * are no nodes
  */
-public record Grant(Permits wanted, long permits, List<Reading> readings, List<Gap> gaps, Decision.Source source) {
+public record Grant(Permits wanted, long permits, List<Reading> readings, List<Gap> gaps, Decision.Source source,
+		@Nullable String node) {
+
+	public Grant(Permits wanted, long permits, List<Reading> readings, List<Gap> gaps, Decision.Source source) {
+		this(wanted, permits, readings, gaps, source, null);
+	}
 
 	public Grant(Permits wanted, long permits, List<Reading> readings, Decision.Source source) {
 		this(wanted, permits, readings, List.of(), source);
@@ -29,6 +36,13 @@ public record Grant(Permits wanted, long permits, List<Reading> readings, List<G
 	public static Grant unanswered(Permits wanted, List<Counter> counters, Throwable failure) {
 		return new Grant(wanted, wanted.most(), List.of(), List.of(new Gap(counters, UnansweredException.of(failure))),
 				Decision.Source.NONE);
+	}
+
+	/**
+	 * The same, refused by a node.
+	 */
+	public Grant at(@Nullable String node) {
+		return new Grant(this.wanted, this.permits, this.readings, this.gaps, this.source, node);
 	}
 
 	/**

@@ -20,8 +20,10 @@ public final class UnansweredException extends RuntimeException {
 
 	private final transient CompletionStage<Grant> late;
 
+	private final @Nullable String node;
+
 	public UnansweredException(Decision.Reason reason, String message) {
-		this(reason, message, null, NEVER);
+		this(reason, message, null, NEVER, null);
 	}
 
 	/**
@@ -29,14 +31,15 @@ public final class UnansweredException extends RuntimeException {
 	 * @param late completes with it, if ever
 	 */
 	public UnansweredException(Decision.Reason reason, String message, CompletionStage<Grant> late) {
-		this(reason, message, null, late);
+		this(reason, message, null, late, null);
 	}
 
 	private UnansweredException(Decision.Reason reason, String message, @Nullable Throwable cause,
-			CompletionStage<Grant> late) {
+			CompletionStage<Grant> late, @Nullable String node) {
 		super(message, cause, false, false);
 		this.reason = reason;
 		this.late = late;
+		this.node = node;
 	}
 
 	/**
@@ -58,11 +61,26 @@ public final class UnansweredException extends RuntimeException {
 		if (cause instanceof UnansweredException unanswered) {
 			return unanswered;
 		}
-		return new UnansweredException(Decision.Reason.INTERNAL, String.valueOf(cause), cause, NEVER);
+		return new UnansweredException(Decision.Reason.INTERNAL, String.valueOf(cause), cause, NEVER, null);
+	}
+
+	/**
+	 * The same, with the node that did not answer.
+	 */
+	public UnansweredException at(String node) {
+		return (this.node != null) ? this
+				: new UnansweredException(this.reason, String.valueOf(getMessage()), getCause(), this.late, node);
 	}
 
 	public Decision.Reason reason() {
 		return this.reason;
+	}
+
+	/**
+	 * Which node it was, {@code null} if that is not known.
+	 */
+	public @Nullable String node() {
+		return this.node;
 	}
 
 	/**

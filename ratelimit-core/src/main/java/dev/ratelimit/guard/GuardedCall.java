@@ -61,11 +61,12 @@ final class GuardedCall extends Timed<Grant> implements BiConsumer<@Nullable Gra
 		long nanos = System.nanoTime() - this.start;
 		if (grant != null) {
 			this.node.answered(grant, nanos);
-			complete(grant);
+			complete(grant.refused() ? grant.at(this.node.name()) : grant);
 		}
 		else {
 			UnansweredException unanswered = UnansweredException
-				.of((failure != null) ? failure : new IllegalStateException("neither a grant nor a failure"));
+				.of((failure != null) ? failure : new IllegalStateException("neither a grant nor a failure"))
+				.at(this.node.name());
 			this.node.failed(unanswered, nanos);
 			completeExceptionally(unanswered);
 		}
@@ -75,7 +76,8 @@ final class GuardedCall extends Timed<Grant> implements BiConsumer<@Nullable Gra
 	public void run() {
 		if (ENDED.compareAndSet(this, 0, 1)) {
 			UnansweredException unanswered = new UnansweredException(Decision.Reason.TIMEOUT,
-					"no answer within " + this.timeout.toMillis() + " ms", Objects.requireNonNull(this.answer));
+					"no answer within " + this.timeout.toMillis() + " ms", Objects.requireNonNull(this.answer))
+				.at(this.node.name());
 			this.node.failed(unanswered, System.nanoTime() - this.start);
 			completeExceptionally(unanswered);
 		}

@@ -55,6 +55,7 @@ final class Levelling {
 	private Grant level(List<Grant> grants) {
 		long common = grants.stream().mapToLong(Grant::permits).min().orElseThrow();
 		Map<String, Reading> readings = new HashMap<>();
+		String node = null;
 		List<Grant.Gap> gaps = new ArrayList<>(0);
 		for (Grant grant : grants) {
 			long excess = grant.permits() - common;
@@ -65,10 +66,11 @@ final class Levelling {
 				readings.put(reading.counter().key(), (excess > 0) ? reading.without(excess) : reading);
 			}
 			gaps.addAll(grant.gaps());
+			node = (node != null) ? node : grant.node();
 		}
 		return new Grant(this.permits, common,
 				this.order.stream().map((counter) -> readings.get(counter.key())).filter(Objects::nonNull).toList(),
-				gaps, this.counters.source());
+				gaps, this.counters.source(), node);
 	}
 
 }

@@ -48,11 +48,16 @@ final class Node {
 		this.breaker = breaker;
 		this.maxWaiting = maxWaiting;
 		this.listener = listener;
-		this.breakerOpen = new UnansweredException(Decision.Reason.BREAKER_OPEN,
-				"breaker of node " + name + " is open");
+		this.breakerOpen = new UnansweredException(Decision.Reason.BREAKER_OPEN, "breaker of node " + name + " is open")
+			.at(name);
 		this.saturated = new UnansweredException(Decision.Reason.SATURATED,
-				maxWaiting + " checks already wait for node " + name);
+				maxWaiting + " checks already wait for node " + name)
+			.at(name);
 		listener.changed(name, BreakerState.CLOSED);
+	}
+
+	String name() {
+		return this.name;
 	}
 
 	/**

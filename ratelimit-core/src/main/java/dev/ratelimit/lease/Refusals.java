@@ -45,7 +45,8 @@ final class Refusals {
 			Refusal refusal = this.refusals.getIfPresent(counter);
 			if (refusal != null) {
 				if (refusal.holds(counter, permits, now)) {
-					return new Grant(permits, 0, List.of(refusal.reading(now)), Decision.Source.DENIED_CACHE);
+					return new Grant(permits, 0, List.of(refusal.reading(now)), List.of(), Decision.Source.DENIED_CACHE,
+							refusal.node());
 				}
 				if (refusal.isOver(now)) {
 					this.refusals.asMap().remove(counter, refusal);
@@ -67,7 +68,7 @@ final class Refusals {
 			if (wait != 0) {
 				long nanos = (wait < 0) ? LONGEST_NANOS : Math.min(wait * 1_000, LONGEST_NANOS);
 				Refusal refusal = new Refusal(cost, sent + (provisional ? Math.min(nanos, PROVISIONAL_NANOS) : nanos),
-						sent, reading);
+						sent, reading, grant.node());
 				this.refusals.asMap()
 					.merge(reading.counter(), refusal, (known, fresh) -> known.beats(fresh) ? known : fresh);
 			}
@@ -86,7 +87,7 @@ final class Refusals {
 		this.refusals.invalidateAll();
 	}
 
-	private record Refusal(long cost, long until, long sent, Reading reading) {
+	private record Refusal(long cost, long until, long sent, Reading reading, @Nullable String node) {
 
 		boolean holds(Counter counter, Permits permits, long now) {
 			return permits.least() >= this.cost && !isOver(now) && isOf(counter.spec());

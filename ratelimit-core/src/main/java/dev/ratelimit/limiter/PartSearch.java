@@ -149,7 +149,7 @@ final class PartSearch {
 					: new Grant(grant.wanted(), grant.permits(), grant.readings(), gaps, grant.source());
 		}
 		return new Grant(grant.wanted(), grant.permits(), refusals(grant), gaps(grant),
-				(this.source != null) ? this.source : grant.source());
+				(this.source != null) ? this.source : grant.source(), grant.node());
 	}
 
 	/** What the counters said last, and before it what other parts of them said. */

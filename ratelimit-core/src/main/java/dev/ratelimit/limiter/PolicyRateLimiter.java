@@ -264,7 +264,10 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	private Decision merged(Match match, Request request, Grant grant, Decision patch) {
-		if (!patch.allowed() || grant.readings().isEmpty()) {
+		if (!patch.allowed()) {
+			return patch.at(grant.gaps().get(0).cause().node());
+		}
+		if (grant.readings().isEmpty()) {
 			return patch;
 		}
 		Decision answered = decision(match, request, grant, patch.mode());
@@ -286,7 +289,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Receipt receipt = (grant.permits() > 0) ? new GrantReceipt(this.counters, grant) : Receipt.NOTHING;
 		return new Decision(match.policy().id(), match.policy().version(), !grant.refused(), outcome,
 				Decision.Reason.LIMITS, grant.source(), false, mode, request.cost(), grant.permits(), grant.statuses(),
-				receipt);
+				receipt, grant.node());
 	}
 
 	private CompletionStage<Decision> failed(Match match, Request request, Decision.Reason reason) {

@@ -50,6 +50,9 @@ final class LuaScript {
 	/** Of {@link RedisFleetSums}. */
 	static final LuaScript FLEET_SUMS = new LuaScript(read("fleet-sums"));
 
+	/** Of {@link RedisRefusals}. */
+	static final LuaScript REFUSALS = new LuaScript(read("refusals"));
+
 	private final byte[] text;
 
 	private final String sha;

@@ -290,8 +290,8 @@ public final class RedisPolicyStore implements PolicyStore {
 			for (String key : List.of("meta", "versions", "heads", "order")) {
 				this.keys.add(bytes(prefix + key));
 			}
-			for (String argument : List.of(channel, signal, candidateId(), storeId,
-					Long.toString(revision), actor, reason)) {
+			for (String argument : List.of(channel, signal, candidateId(), storeId, Long.toString(revision), actor,
+					reason)) {
 				this.arguments.add(bytes(argument));
 			}
 		}

@@ -98,6 +98,23 @@ class GuardedCountersTests {
 	}
 
 	@Test
+	void refusalHasTheNodeThatRefused() {
+		CompletableFuture<Grant> grant = acquire(LONG, TENANT, IP);
+		this.shards.calls.get(0).grant(1);
+		this.shards.calls.get(1).grant(0);
+		assertThat(grant.join().node()).isEqualTo(this.shards.node(IP));
+	}
+
+	@Test
+	void gapHasTheNodeThatDidNotAnswer() {
+		CompletableFuture<Grant> grant = acquire(LONG, TENANT, IP);
+		this.shards.calls.get(0).grant(1);
+		this.shards.calls.get(1).fail(Decision.Reason.LOADING);
+		assertThat(grant.join().node()).isNull();
+		assertThat(grant.join().gaps().get(0).cause().node()).isEqualTo(this.shards.node(IP));
+	}
+
+	@Test
 	void breakerOpensAfterFiftyFailuresAndOnlyForItsNode() {
 		failFiftyTimes(Decision.Reason.UNAVAILABLE);
 		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
