@@ -43,6 +43,7 @@ import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitRefusalsAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.hot.HotCounters;
@@ -83,7 +84,8 @@ class NoRawValuesIntegrationTests {
 				ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
 				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
 				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
-				RateLimitControlAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class))
+				RateLimitRefusalsAutoConfiguration.class, RateLimitControlAutoConfiguration.class,
+				RateLimitEndpointAutoConfiguration.class))
 		.withBean(AdminCheck.class, () -> AdminCheck.ANYBODY)
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.redis.timeout=2s",
@@ -143,6 +145,9 @@ class NoRawValuesIntegrationTests {
 		answers.add(call(context, HttpMethod.GET, "", null));
 		answers.add(call(context, HttpMethod.GET, "/policies", null));
 		answers.add(call(context, HttpMethod.GET, "/audit", null));
+		answers.add(await().atMost(Duration.ofSeconds(10))
+			.until(() -> call(context, HttpMethod.GET, "/refusals?policy=orders&ip=" + IP, null),
+					(refusals) -> refusals.contains("\"limit\"")));
 		check(context, CALLER);
 		return answers;
 	}
@@ -161,7 +166,7 @@ class NoRawValuesIntegrationTests {
 			return written;
 		}
 		finally {
-			client.shutdown();
+			client.shutdownAsync();
 		}
 	}
 
@@ -173,7 +178,7 @@ class NoRawValuesIntegrationTests {
 		for (Limit limit : context.getBean(Policies.class).get().find("orders").limits()) {
 			List<String> values = limit.by().stream().map((by) -> CALLER.dimensions().get(by)).toList();
 			String plain = new CounterKeys("rl").key("orders", Algorithm.GCRA, limit, values);
-			String hash = " " + limiter.counters(CALLER, limit.name()).get(0).hashCode();
+			String hash = " " + limiter.usage().counters(CALLER, limit.name()).get(0).hashCode();
 			assertThat(written).noneMatch((text) -> text.contains(plain)).noneMatch((text) -> text.contains(hash));
 		}
 	}

@@ -108,6 +108,25 @@ public final class CallerUsage {
 		return this.counters.reset(counters);
 	}
 
+	/**
+	 * The counter that one limit has for the request's caller; two after a turn of keys.
+	 * @throws IllegalArgumentException if there is no such policy or limit, or the
+	 * request lacks a dimension of it
+	 */
+	public List<Counter> counters(Request request, String limit) {
+		Match match = this.policies.get().match(request);
+		if (match != null) {
+			for (CounterSpec spec : match.specs()) {
+				List<Counter> counters = this.resolver.resolve(match, spec, request);
+				if (spec.limit().name().equals(limit) && !counters.isEmpty()) {
+					return counters;
+				}
+			}
+		}
+		throw new IllegalArgumentException("policy '" + request.policy() + "' has no limit '" + limit
+				+ "', or it counts by dimensions that the request does not have");
+	}
+
 	private CompletionStage<LimitUsage> look(List<Counter> counters, Request request) {
 		CounterSpec spec = counters.get(0).spec();
 		return this.counters.acquire(this.parts.all(counters), Permits.NONE).handle((grant, failure) -> {

@@ -20,7 +20,6 @@ import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
-import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
@@ -156,23 +155,6 @@ public final class PolicyRateLimiter implements RateLimiter {
 	 */
 	public CallerUsage usage() {
 		return new CallerUsage(this.policies, this.resolver, this.counters, this.parts);
-	}
-
-	/**
-	 * The counter that one limit has for the request's caller; two after a turn of keys.
-	 * @throws IllegalArgumentException if there is no such policy or limit, or the
-	 * request lacks a dimension of it
-	 */
-	public List<Counter> counters(Request request, String limit) {
-		Match match = match(request);
-		for (CounterSpec spec : match.specs()) {
-			List<Counter> counters = this.resolver.resolve(match, spec, request);
-			if (spec.limit().name().equals(limit) && !counters.isEmpty()) {
-				return counters;
-			}
-		}
-		throw new IllegalArgumentException("policy '" + request.policy() + "' has no limit '" + limit
-				+ "', or it counts by dimensions that the request does not have");
 	}
 
 	/**

@@ -87,8 +87,8 @@ class PolicyRateLimiterTests {
 		join(limiter.check(ANN.with(Dimension.USER, "bob").withCost(2)));
 		join(limiter.check(ANN.with(Dimension.USER, "cid")));
 		join(limiter.check(Request.of("shadow").withCost(2)));
-		assertThat(refusals).containsExactly(limiter.counters(ANN, "per-user").get(0),
-				limiter.counters(ANN, "per-tenant").get(0));
+		assertThat(refusals).containsExactly(limiter.usage().counters(ANN, "per-user").get(0),
+				limiter.usage().counters(ANN, "per-tenant").get(0));
 	}
 
 	@Test

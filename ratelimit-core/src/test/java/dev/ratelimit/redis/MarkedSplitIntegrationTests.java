@@ -233,7 +233,7 @@ class MarkedSplitIntegrationTests {
 		}
 
 		Counter counter() {
-			return this.limiter.counters(ACME, "per-tenant").get(0);
+			return this.limiter.usage().counters(ACME, "per-tenant").get(0);
 		}
 
 		int parts() {
