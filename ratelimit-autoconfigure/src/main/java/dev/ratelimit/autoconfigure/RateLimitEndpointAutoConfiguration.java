@@ -97,7 +97,8 @@ public class RateLimitEndpointAutoConfiguration {
 	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, TopRefusals refusals, HotSplits splits, Policies policies,
 			ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check, Audit audit) {
 		return new HotKeyAdmin(hot, refusals, splits, policies,
-				(request, limit) -> limiter.getObject().usage().counters(request, limit), check, audit, Clock.systemUTC());
+				(request, limit) -> limiter.getObject().usage().counters(request, limit), check, audit,
+				Clock.systemUTC());
 	}
 
 	/**

@@ -226,7 +226,7 @@ class RedisAclTlsIntegrationTests {
 	/** Every check makes its counter a candidate, as the threshold is so low. */
 	private static void markAndShareHotKeys(AssertableApplicationContext context) {
 		PolicyRateLimiter limiter = context.getBean(PolicyRateLimiter.class);
-		CounterName name = CounterName.of(limiter.counters(caller("gcra"), "per-tenant").get(0));
+		CounterName name = CounterName.of(limiter.usage().counters(caller("gcra"), "per-tenant").get(0));
 		HotExchange exchange = context.getBean(HotExchange.class);
 		assertThat(join(exchange.mark(new HotMark(name, Duration.ofHours(1), "ann", "")))).isTrue();
 		await().atMost(Duration.ofSeconds(10)).until(() -> {
