@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -52,6 +53,8 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 	private final LatencyRecorder latency;
 
 	private final PolicyMeters unknown;
+
+	private final ReentrantLock refreshing = new ReentrantLock();
 
 	private volatile Live live;
 
@@ -180,11 +183,19 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 
 	/**
 	 * Asks for the snapshot again: a thread that saw an older one must not bring it back.
+	 * Decisions that are made meanwhile do not wait, and count by what was in force.
 	 */
-	private synchronized Live refresh() {
-		PolicySet current = this.policies.get();
-		if (this.live.policies() != current) {
-			this.live = new Live(current, meters(current, this.live));
+	private Live refresh() {
+		if (this.refreshing.tryLock()) {
+			try {
+				PolicySet current = this.policies.get();
+				if (this.live.policies() != current) {
+					this.live = new Live(current, meters(current, this.live));
+				}
+			}
+			finally {
+				this.refreshing.unlock();
+			}
 		}
 		return this.live;
 	}
