@@ -18,10 +18,6 @@ import dev.ratelimit.store.AuditPosition;
  */
 record AuditQuery(@Nullable AuditPosition before, int limit) {
 
-	private static final int USUAL = 50;
-
-	private static final int MOST = 1_000;
-
 	private static final List<String> FIELDS = List.of("limit", "before");
 
 	static AuditQuery parse(Map<String, String> parameters) {
@@ -31,7 +27,7 @@ record AuditQuery(@Nullable AuditPosition before, int limit) {
 						"Use " + String.join(", ", FIELDS) + ".");
 			}
 		}
-		return new AuditQuery(before(parameters.get("before")), limit(parameters.get("limit")));
+		return new AuditQuery(before(parameters.get("before")), PageSize.of(parameters.get("limit")));
 	}
 
 	private static @Nullable AuditPosition before(@Nullable String text) {
@@ -42,19 +38,6 @@ record AuditQuery(@Nullable AuditPosition before, int limit) {
 			throw AdminProblem.invalid("before", "This is not a time",
 					"Use a time such as 2026-11-16T08:00:00Z, or what the last answer calls before.");
 		}
-	}
-
-	private static int limit(@Nullable String text) {
-		try {
-			int limit = (text != null) ? Integer.parseInt(text) : USUAL;
-			if (limit >= 1 && limit <= MOST) {
-				return limit;
-			}
-		}
-		catch (NumberFormatException ex) {
-			// Told below.
-		}
-		throw AdminProblem.invalid("limit", "This is not a number of entries", "Use 1 to " + MOST + ".");
 	}
 
 }

@@ -33,10 +33,6 @@ import dev.ratelimit.refusal.RefusalQuery;
 record RefusalRequest(@Nullable String policy, Map<Dimension, String> caller, @Nullable Instant at, Duration within,
 		@Nullable String before, int limit) {
 
-	private static final int USUAL = 50;
-
-	private static final int MOST = 1_000;
-
 	private static final Set<String> FIELDS = Set.of("policy", "at", "within", "before", "limit");
 
 	private static final Set<Dimension> WELL_KNOWN = Set.of(Dimension.USER, Dimension.TENANT, Dimension.IP,
@@ -62,7 +58,7 @@ record RefusalRequest(@Nullable String policy, Map<Dimension, String> caller, @N
 		});
 		return new RefusalRequest(parameters.get("policy"), caller, at(parameters.get("at")),
 				within(parameters.getOrDefault("within", "1m")), before(parameters.get("before")),
-				limit(parameters.get("limit")));
+				PageSize.of(parameters.get("limit")));
 	}
 
 	RefusalQuery query(CallerNames names) {
@@ -110,19 +106,6 @@ record RefusalRequest(@Nullable String policy, Map<Dimension, String> caller, @N
 					"Use what the last answer calls before.");
 		}
 		return text;
-	}
-
-	private static int limit(@Nullable String text) {
-		try {
-			int limit = (text != null) ? Integer.parseInt(text) : USUAL;
-			if (limit >= 1 && limit <= MOST) {
-				return limit;
-			}
-		}
-		catch (NumberFormatException ex) {
-			// Told below.
-		}
-		throw AdminProblem.invalid("limit", "This is not a number of entries", "Use 1 to " + MOST + ".");
 	}
 
 }

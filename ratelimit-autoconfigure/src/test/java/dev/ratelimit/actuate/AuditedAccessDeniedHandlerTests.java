@@ -25,13 +25,14 @@ import reactor.core.publisher.Mono;
 
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.AuditTrail;
+import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 class AuditedAccessDeniedHandlerTests {
 
-	private final AuditLog log = new AuditLog();
+	private final CapturedLog log = new CapturedLog("dev.ratelimit.audit");
 
 	private final AuditTrail trail = new AuditTrail(() -> null);
 

@@ -33,6 +33,7 @@ import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.counter.HotStore;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.TopRefusals;
+import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -64,7 +65,7 @@ class HotKeyWebFluxTests {
 				"ratelimit.policies.orders.limits.per-ip.quota=1000000/s", "ratelimit.policies.small.limits.all.by=",
 				"ratelimit.policies.small.limits.all.quota=10/s", "ratelimit.policies.small.limits.all.split=2");
 
-	private final AuditLog log = new AuditLog();
+	private final CapturedLog log = new CapturedLog("dev.ratelimit.audit");
 
 	@AfterEach
 	void end() {

@@ -10,16 +10,6 @@ import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.reactive.ReactiveManagementContextAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
-import org.springframework.boot.autoconfigure.http.codec.CodecsAutoConfiguration;
-import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.HttpHandlerAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.WebFluxAutoConfiguration;
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
@@ -38,13 +28,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.autoconfigure.Policies;
-import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRefusalsAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.limiter.PolicyRateLimiter;
@@ -77,20 +61,11 @@ class NoRawValuesIntegrationTests {
 		.with(Dimension.USER, USER)
 		.with(Dimension.IP, IP);
 
-	private final ReactiveWebApplicationContextRunner context = new ReactiveWebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(HttpHandlerAutoConfiguration.class, JacksonAutoConfiguration.class,
-				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
-				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
-				ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
-				RateLimitRefusalsAutoConfiguration.class, RateLimitControlAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class))
+	private final ReactiveWebApplicationContextRunner context = ReactiveEndpoint
+		.runner(RateLimitRefusalsAutoConfiguration.class)
 		.withBean(AdminCheck.class, () -> AdminCheck.ANYBODY)
-		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
-				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.redis.timeout=2s",
-				"ratelimit.hot.threshold=1", "ratelimit.identity.hash.user=true",
-				"ratelimit.policies.orders.limits.per-user.by=tenant,user",
+		.withPropertyValues("ratelimit.redis.timeout=2s", "ratelimit.hot.threshold=1",
+				"ratelimit.identity.hash.user=true", "ratelimit.policies.orders.limits.per-user.by=tenant,user",
 				"ratelimit.policies.orders.limits.per-user.quota=30/d", "ratelimit.policies.orders.limits.per-ip.by=ip",
 				"ratelimit.policies.orders.limits.per-ip.quota=20/d",
 				"ratelimit.policies.orders.limits.per-ip.enforcement=adaptive",

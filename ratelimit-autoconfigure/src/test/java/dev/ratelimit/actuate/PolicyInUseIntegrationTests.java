@@ -5,17 +5,7 @@ import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.reactive.ReactiveManagementContextAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
-import org.springframework.boot.autoconfigure.http.codec.CodecsAutoConfiguration;
-import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
 import org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.HttpHandlerAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.WebFluxAutoConfiguration;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.http.MediaType;
@@ -26,12 +16,6 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.aop.RateLimited;
 import dev.ratelimit.autoconfigure.Policies;
-import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitedAutoConfiguration;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
@@ -48,18 +32,10 @@ class PolicyInUseIntegrationTests {
 
 	private static final String POLICY = "/actuator/ratelimit/policies/extra";
 
-	private final ReactiveWebApplicationContextRunner context = new ReactiveWebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(HttpHandlerAutoConfiguration.class, JacksonAutoConfiguration.class,
-				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
-				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
-				ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
-				RateLimitControlAutoConfiguration.class, RateLimitedAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class, ReactiveSecurityAutoConfiguration.class))
+	private final ReactiveWebApplicationContextRunner context = ReactiveEndpoint
+		.runner(RateLimitedAutoConfiguration.class, ReactiveSecurityAutoConfiguration.class)
 		.withUserConfiguration(SwitchWebFluxTests.Security.class)
-		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
-				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.redis.timeout=2s");
+		.withPropertyValues("ratelimit.redis.timeout=2s");
 
 	@Test
 	void policyThatIsNamedIsOnlyDeletedByForceAndGoesOnInItsLastVersion(RedisServer redis) {

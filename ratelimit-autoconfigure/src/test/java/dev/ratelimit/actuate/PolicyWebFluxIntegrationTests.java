@@ -7,31 +7,16 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.reactive.ReactiveManagementContextAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
-import org.springframework.boot.autoconfigure.http.codec.CodecsAutoConfiguration;
-import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
 import org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.HttpHandlerAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.WebFluxAutoConfiguration;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
-import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.testing.CapturedLog;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -46,23 +31,14 @@ class PolicyWebFluxIntegrationTests {
 
 	private static final String LIMITS = "{\"limits\": {\"per-tenant\": {\"by\": \"tenant\", \"quota\": \"77/h\"}}}";
 
-	private final ReactiveWebApplicationContextRunner context = new ReactiveWebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(HttpHandlerAutoConfiguration.class, JacksonAutoConfiguration.class,
-				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
-				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
-				ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
-				RateLimitControlAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
-				ReactiveSecurityAutoConfiguration.class))
+	private final ReactiveWebApplicationContextRunner context = ReactiveEndpoint
+		.runner(ReactiveSecurityAutoConfiguration.class)
 		.withUserConfiguration(SwitchWebFluxTests.Security.class)
-		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
-				"management.endpoint.ratelimit.access=UNRESTRICTED",
-				"ratelimit.policies.orders.limits.per-tenant.by=tenant",
+		.withPropertyValues("ratelimit.policies.orders.limits.per-tenant.by=tenant",
 				"ratelimit.policies.orders.limits.per-tenant.quota=10/h",
 				"ratelimit.policies.orders.tiers.pro.limits.per-tenant=50/h");
 
-	private final AuditLog log = new AuditLog();
+	private final CapturedLog log = new CapturedLog("dev.ratelimit.audit");
 
 	private WebTestClient client;
 

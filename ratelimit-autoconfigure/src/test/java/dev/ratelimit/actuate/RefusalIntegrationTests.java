@@ -5,27 +5,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.slf4j.LoggerFactory;
-import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.reactive.ReactiveManagementContextAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
-import org.springframework.boot.autoconfigure.http.codec.CodecsAutoConfiguration;
-import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
 import org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.HttpHandlerAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.WebFluxAutoConfiguration;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -41,16 +25,11 @@ import reactor.core.publisher.Mono;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.aop.RateLimited;
 import dev.ratelimit.autoconfigure.Policies;
-import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRefusalsAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitedAutoConfiguration;
 import dev.ratelimit.counter.Pseudonyms;
 import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.testing.CapturedLog;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -70,39 +49,21 @@ class RefusalIntegrationTests {
 
 	private static final String TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-	private final ReactiveWebApplicationContextRunner context = new ReactiveWebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(HttpHandlerAutoConfiguration.class, JacksonAutoConfiguration.class,
-				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
-				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
-				ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
-				RateLimitControlAutoConfiguration.class, RateLimitRefusalsAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class, RateLimitedAutoConfiguration.class,
-				ReactiveSecurityAutoConfiguration.class))
+	private final ReactiveWebApplicationContextRunner context = ReactiveEndpoint
+		.runner(RateLimitRefusalsAutoConfiguration.class, RateLimitedAutoConfiguration.class,
+				ReactiveSecurityAutoConfiguration.class)
 		.withUserConfiguration(UsageFleetIntegrationTests.Security.class)
 		.withBean(Orders.class)
-		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
-				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.redis.timeout=500ms",
+		.withPropertyValues("ratelimit.redis.timeout=500ms",
 				"ratelimit.identity.hash.salt=a-salt-that-all-instances-share",
 				"ratelimit.policies.orders.on-failure=deny", "ratelimit.policies.orders.limits.per-user.by=tenant,user",
 				"ratelimit.policies.orders.limits.per-user.quota=2/h");
 
-	private final Logger logger = (Logger) LoggerFactory.getLogger("dev.ratelimit.refusals");
-
-	private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
-
-	@BeforeEach
-	void listen() {
-		this.lines.start();
-		this.logger.setLevel(Level.INFO);
-		this.logger.addAppender(this.lines);
-	}
+	private final CapturedLog log = new CapturedLog("dev.ratelimit.refusals");
 
 	@AfterEach
 	void end() {
-		this.logger.detachAppender(this.lines);
-		this.logger.setLevel(null);
+		this.log.close();
 	}
 
 	@Test
@@ -250,7 +211,7 @@ class RefusalIntegrationTests {
 	}
 
 	private List<String> lines() {
-		return this.lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+		return this.log.lines();
 	}
 
 	/** Entries are there a moment after the refusal. */

@@ -44,6 +44,7 @@ import dev.ratelimit.SwitchStore;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -71,7 +72,7 @@ class SwitchWebFluxTests {
 		.withConfiguration(AutoConfigurations.of(ReactiveSecurityAutoConfiguration.class))
 		.withUserConfiguration(Security.class);
 
-	private final AuditLog log = new AuditLog();
+	private final CapturedLog log = new CapturedLog("dev.ratelimit.audit");
 
 	@AfterEach
 	void end() {

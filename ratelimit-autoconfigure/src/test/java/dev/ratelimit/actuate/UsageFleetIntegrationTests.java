@@ -8,17 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.reactive.ReactiveManagementContextAutoConfiguration;
-import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
-import org.springframework.boot.autoconfigure.http.codec.CodecsAutoConfiguration;
-import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
 import org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.HttpHandlerAutoConfiguration;
-import org.springframework.boot.autoconfigure.web.reactive.WebFluxAutoConfiguration;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -39,12 +29,6 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
-import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -63,19 +47,10 @@ class UsageFleetIntegrationTests {
 
 	private static final Request ACME = Request.of("orders").with(Dimension.TENANT, "acme");
 
-	private final ReactiveWebApplicationContextRunner context = new ReactiveWebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(HttpHandlerAutoConfiguration.class, JacksonAutoConfiguration.class,
-				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
-				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
-				ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
-				RateLimitControlAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
-				ReactiveSecurityAutoConfiguration.class))
+	private final ReactiveWebApplicationContextRunner context = ReactiveEndpoint
+		.runner(ReactiveSecurityAutoConfiguration.class)
 		.withUserConfiguration(Security.class)
-		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
-				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.redis.timeout=500ms",
-				"ratelimit.policies.orders.limits.per-tenant.by=tenant",
+		.withPropertyValues("ratelimit.redis.timeout=500ms", "ratelimit.policies.orders.limits.per-tenant.by=tenant",
 				"ratelimit.policies.orders.limits.per-tenant.quota=10000/m");
 
 	@ParameterizedTest

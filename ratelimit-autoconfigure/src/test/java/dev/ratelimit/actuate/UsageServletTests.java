@@ -35,6 +35,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
+import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.delete;
@@ -69,7 +70,7 @@ class UsageServletTests {
 				"ratelimit.policies.orders.limits.per-tenant.by=tenant",
 				"ratelimit.policies.orders.limits.per-tenant.quota=50/h");
 
-	private final AuditLog log = new AuditLog();
+	private final CapturedLog log = new CapturedLog("dev.ratelimit.audit");
 
 	@AfterEach
 	void end() {

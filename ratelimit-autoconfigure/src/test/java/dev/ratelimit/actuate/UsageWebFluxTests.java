@@ -31,6 +31,7 @@ import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -64,7 +65,7 @@ class UsageWebFluxTests {
 				"ratelimit.policies.orders.tiers.pro.limits.per-tenant=80/h",
 				"ratelimit.policies.orders.limits.per-ip.by=ip", "ratelimit.policies.orders.limits.per-ip.quota=20/h");
 
-	private final AuditLog log = new AuditLog();
+	private final CapturedLog log = new CapturedLog("dev.ratelimit.audit");
 
 	@AfterEach
 	void end() {

@@ -1,6 +1,7 @@
 package dev.ratelimit.aop;
 
 import java.security.Principal;
+import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -253,7 +254,7 @@ class RateLimitedWebFluxTests {
 		Mono<String> blocking() {
 			return Mono.fromCallable(() -> {
 				// Not to wait for anything: what BlockHound has to catch.
-				Thread.sleep(1);
+				LockSupport.parkNanos(1);
 				return "not seen";
 			});
 		}

@@ -7,18 +7,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
+import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,9 +24,7 @@ class RefusalRecorderTests {
 
 	private static final RefusalOptions OPTIONS = new RefusalOptions(10, 0, 100, 3, 1000, Duration.ofHours(24));
 
-	private final Logger logger = (Logger) LoggerFactory.getLogger(RefusalRecorder.LOGGER);
-
-	private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+	private final CapturedLog log = new CapturedLog(RefusalRecorder.LOGGER);
 
 	private final List<Refusal> entries = new ArrayList<>();
 
@@ -39,17 +32,9 @@ class RefusalRecorderTests {
 
 	private long millis = 1_800_000_000_000L;
 
-	@BeforeEach
-	void listen() {
-		this.lines.start();
-		this.logger.setLevel(Level.INFO);
-		this.logger.addAppender(this.lines);
-	}
-
 	@AfterEach
 	void end() {
-		this.logger.detachAppender(this.lines);
-		this.logger.setLevel(null);
+		this.log.close();
 	}
 
 	@Test
@@ -287,7 +272,7 @@ class RefusalRecorderTests {
 	}
 
 	private List<String> messages() {
-		return this.lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+		return this.log.lines();
 	}
 
 	private static Request ann() {

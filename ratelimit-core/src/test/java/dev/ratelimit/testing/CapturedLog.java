@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.testing;
 
 import java.util.List;
 
@@ -8,20 +8,21 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import org.slf4j.LoggerFactory;
 
-/** What is written to the audit log from its creation on. */
-final class AuditLog implements AutoCloseable {
+/** What is written to a log from its creation on. */
+public final class CapturedLog implements AutoCloseable {
 
-	private final Logger logger = (Logger) LoggerFactory.getLogger("dev.ratelimit.audit");
+	private final Logger logger;
 
 	private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 
-	AuditLog() {
+	public CapturedLog(String name) {
+		this.logger = (Logger) LoggerFactory.getLogger(name);
 		this.logger.setLevel(Level.INFO);
 		this.appender.start();
 		this.logger.addAppender(this.appender);
 	}
 
-	List<String> lines() {
+	public List<String> lines() {
 		return this.appender.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
 	}
 
