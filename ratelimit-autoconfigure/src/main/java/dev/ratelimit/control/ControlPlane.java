@@ -182,14 +182,6 @@ public final class ControlPlane {
 	}
 
 	/**
-	 * The policy of that id in the configuration, which is its version 0; {@code null} if
-	 * there is none.
-	 */
-	public @Nullable Policy configured(String id) {
-		return this.live.configured(id);
-	}
-
-	/**
 	 * Records that this instance knows, by id.
 	 * @param after only those behind this id
 	 */
