@@ -209,6 +209,9 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 		/** The counters did not answer in time. */
 		TIMEOUT,
 
+		/** The answer was not there at once, and who asked cannot wait. */
+		NOT_AWAITED,
+
 		/** The counters' node failed too often and is not asked for a while. */
 		BREAKER_OPEN,
 
@@ -238,6 +241,9 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 
 		/** A counter held something that is no counter. */
 		CORRUPT,
+
+		/** The API key of the caller could not be verified. */
+		API_KEY,
 
 		/** The limiter itself failed. */
 		INTERNAL;

@@ -29,6 +29,9 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	/** One log entry per request is kept, so a log is bounded by its permits. */
 	public static final long MAX_LOG_PERMITS = 10_000;
 
+	/** The shortest deadline of a check: the clock of deadlines ticks in milliseconds. */
+	public static final Duration MIN_TIMEOUT = Duration.ofMillis(1);
+
 	private static final Pattern ID = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
 
 	public Policy {
@@ -129,6 +132,12 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 		}
 	}
 
+	private static void requireTimeout(@Nullable Duration timeout) {
+		if (timeout != null && timeout.compareTo(MIN_TIMEOUT) < 0) {
+			throw new IllegalArgumentException("timeout must be at least 1ms but was " + timeout);
+		}
+	}
+
 	/**
 	 * What a policy may leave out.
 	 *
@@ -155,6 +164,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 				MissingIdentity.IP, null, Map.of(), Map.of(), List.of(), Rollout.COMPLETE);
 
 		public Settings {
+			requireTimeout(timeout);
 			costs = Map.copyOf(costs);
 			tiers = Map.copyOf(tiers);
 			overrides = List.copyOf(overrides);

@@ -17,6 +17,25 @@ public interface RateLimiter {
 	CompletionStage<Decision> check(Request request);
 
 	/**
+	 * Checks a request on a thread that cannot wait. An answer that is there at once is
+	 * obeyed; before any other the failure mode answers, and what a request that it turns
+	 * away takes after all is given back.
+	 */
+	default Decision checkNow(Request request) {
+		CompletableFuture<Decision> decision = check(request).toCompletableFuture();
+		if (decision.isDone()) {
+			return decision.join();
+		}
+		Decision instead = degrade(request, new IllegalStateException("the answer was not there at once"))
+			.toCompletableFuture()
+			.join();
+		if (!instead.allowed()) {
+			decision.thenAccept(Decision::giveBack);
+		}
+		return instead;
+	}
+
+	/**
 	 * Decides a request that could not be resolved, so that it cannot be counted: by the
 	 * failure mode of its policy.
 	 * @param request what is known of it

@@ -20,9 +20,11 @@ import org.jspecify.annotations.Nullable;
  * part is welcome
  * @param id what the call goes by elsewhere, in logs and traces; nothing depends on it
  * @param traceId the trace that the call belongs to, {@code null} if none is known
+ * @param unresolved what could not be found out because something failed
  */
 public record Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified,
-		@Nullable String tier, long cost, long atLeast, @Nullable String id, @Nullable String traceId) {
+		@Nullable String tier, long cost, long atLeast, @Nullable String id, @Nullable String traceId,
+		Unresolved unresolved) {
 
 	public Request {
 		dimensions = Map.copyOf(dimensions);
@@ -40,15 +42,15 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 	 */
 	public Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified, @Nullable String tier,
 			long cost, long atLeast) {
-		this(policy, dimensions, unverified, tier, cost, atLeast, null);
+		this(policy, dimensions, unverified, tier, cost, atLeast, null, null);
 	}
 
 	/**
-	 * A request of which no trace is known.
+	 * A request of which all could be found out.
 	 */
 	public Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified, @Nullable String tier,
-			long cost, long atLeast, @Nullable String id) {
-		this(policy, dimensions, unverified, tier, cost, atLeast, id, null);
+			long cost, long atLeast, @Nullable String id, @Nullable String traceId) {
+		this(policy, dimensions, unverified, tier, cost, atLeast, id, traceId, Unresolved.NOTHING);
 	}
 
 	public static Request of(String policy) {
@@ -69,7 +71,8 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		}
 		Set<Dimension> unverified = new HashSet<>(this.unverified);
 		unverified.remove(dimension);
-		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.id, this.traceId);
+		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.id, this.traceId,
+				this.unresolved);
 	}
 
 	/**
@@ -80,16 +83,17 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		all.add(dimension);
 		Request request = with(dimension, value);
 		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast, this.id,
-				this.traceId);
+				this.traceId, this.unresolved);
 	}
 
 	public Request withTier(@Nullable String tier) {
 		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast, this.id,
-				this.traceId);
+				this.traceId, this.unresolved);
 	}
 
 	public Request withCost(long cost) {
-		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.id, this.traceId);
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.id, this.traceId,
+				this.unresolved);
 	}
 
 	/**
@@ -97,12 +101,17 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 	 */
 	public Request atLeast(long permits) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits, this.id,
-				this.traceId);
+				this.traceId, this.unresolved);
 	}
 
 	public Request withId(@Nullable String id) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, id,
-				this.traceId);
+				this.traceId, this.unresolved);
+	}
+
+	public Request withUnresolved(Unresolved unresolved) {
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, this.id,
+				this.traceId, unresolved);
 	}
 
 	/**
@@ -119,6 +128,35 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 	public String toString() {
 		return "Request[policy=" + this.policy + ", dimensions=" + this.dimensions.keySet() + ", cost=" + this.cost
 				+ "]";
+	}
+
+	/**
+	 * What could not be found out about a call because something failed on the way. A
+	 * caller may be able to bring that about, so it is not an outage: it never makes a
+	 * limit hold less than it would without the failing part.
+	 *
+	 * @param dimensions those whose resolver failed. They are missing, but a policy that
+	 * leaves limits out for a missing identity counts by the IP instead
+	 * @param cost whether the cost is not known: the largest that fits is charged
+	 * @param apiKey whether the API key could not be verified, so that the tenant and the
+	 * tier that it may give are not known: limits that need them follow the failure mode
+	 */
+	public record Unresolved(Set<Dimension> dimensions, boolean cost, boolean apiKey) {
+
+		/** As a rule. */
+		public static final Unresolved NOTHING = new Unresolved(Set.of(), false, false);
+
+		public Unresolved {
+			dimensions = Set.copyOf(dimensions);
+		}
+
+		/**
+		 * The same without the cost, which has been set.
+		 */
+		public Unresolved priced() {
+			return new Unresolved(this.dimensions, false, this.apiKey);
+		}
+
 	}
 
 }

@@ -19,6 +19,9 @@ public record Rollout(int percent, @Nullable Instant validFrom, List<Integer> st
 
 	private static final int ALL = 100;
 
+	/** Rollouts are looked at once a second: a shorter hold could not be kept. */
+	public static final Duration MIN_HOLD = Duration.ofSeconds(1);
+
 	/** For everybody and at once. */
 	public static final Rollout COMPLETE = new Rollout(ALL, null, List.of(), Duration.ofMinutes(10));
 
@@ -36,8 +39,8 @@ public record Rollout(int percent, @Nullable Instant validFrom, List<Integer> st
 			}
 			before = stage;
 		}
-		if (hold.isNegative() || hold.isZero()) {
-			throw new IllegalArgumentException("rollout: hold must be positive but was " + hold);
+		if (hold.compareTo(MIN_HOLD) < 0) {
+			throw new IllegalArgumentException("rollout: hold must be at least 1s but was " + hold);
 		}
 	}
 

@@ -1,5 +1,6 @@
 package dev.ratelimit;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +25,15 @@ class PolicyTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> Policy.of(id, Algorithm.GCRA, limit("x", "1/s")))
 			.withMessage(
 					"policy '" + id + "': an id is 1 to 63 lower-case letters, digits, dots, dashes and underscores");
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { -5_000_000, 0, 1, 999_999 })
+	void deadlineBelowAMillisecondIsRefused(long nanos) {
+		assertThatIllegalArgumentException()
+			.isThrownBy(
+					() -> Policy.builder("orders").limit(limit("x", "1/s")).timeout(Duration.ofNanos(nanos)).build())
+			.withMessageContaining("timeout must be at least 1ms");
 	}
 
 	@Test

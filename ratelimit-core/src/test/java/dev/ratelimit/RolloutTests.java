@@ -68,9 +68,9 @@ class RolloutTests {
 	}
 
 	@Test
-	void holdOfNothingIsRejected() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new Rollout(100, null, List.of(), Duration.ZERO))
-			.withMessageContaining("hold must be positive");
+	void holdThatEndsBeforeAnybodyLooksIsRejected() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new Rollout(100, null, List.of(), Duration.ofMillis(999)))
+			.withMessageContaining("hold must be at least 1s");
 	}
 
 }

@@ -1,8 +1,11 @@
 package dev.ratelimit.actuate;
 
 import java.util.Locale;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.web.PathReadings;
 
 /**
  * Which paths are the endpoint's.
@@ -11,24 +14,45 @@ import org.jspecify.annotations.Nullable;
  */
 public record AdminPaths(String prefix) {
 
-	private static final String READS = "GET,HEAD,OPTIONS";
+	private static final Set<String> READS = Set.of("GET", "HEAD", "OPTIONS");
 
+	/**
+	 * Whether a path is one of them, in any of the ways in which it can be read.
+	 * @param path as it was sent
+	 */
 	public boolean contain(String path) {
-		return path.equals(this.prefix) || path.startsWith(this.prefix + '/');
+		return rest(path) != null;
 	}
 
 	/**
-	 * What a call would have changed, such as {@code POST switch}: of the path only the
-	 * first name, since what follows may be a caller's.
-	 * @return {@code null} if it is none that changes something here
+	 * What a call is about, such as {@code POST switch}: of the path only the first name,
+	 * since what follows may be a caller's.
+	 * @param path as it was sent
+	 * @return {@code null} if it is none of these
 	 */
-	@Nullable String change(String method, String path) {
-		if (!contain(path) || READS.contains(method.toUpperCase(Locale.ROOT))) {
+	@Nullable String target(String method, String path) {
+		String rest = rest(path);
+		if (rest == null) {
 			return null;
 		}
-		String rest = path.substring(Math.min(path.length(), this.prefix.length() + 1));
 		int end = rest.indexOf('/');
 		return method + ' ' + ((end < 0) ? rest : rest.substring(0, end));
+	}
+
+	static boolean isRead(String method) {
+		return READS.contains(method.toUpperCase(Locale.ROOT));
+	}
+
+	private @Nullable String rest(String path) {
+		for (String reading : PathReadings.of(path)) {
+			if (reading.equals(this.prefix)) {
+				return "";
+			}
+			if (reading.startsWith(this.prefix + '/')) {
+				return reading.substring(this.prefix.length() + 1);
+			}
+		}
+		return null;
 	}
 
 }

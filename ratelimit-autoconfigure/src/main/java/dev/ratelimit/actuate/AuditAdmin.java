@@ -42,7 +42,7 @@ public final class AuditAdmin {
 	 * Somebody has sent a body that nobody could read.
 	 */
 	AdminProblem unreadable(AdminProblem problem, @Nullable Principal principal) {
-		this.audit.unreadable(principal);
+		this.audit.unreadable("", principal);
 		return problem;
 	}
 

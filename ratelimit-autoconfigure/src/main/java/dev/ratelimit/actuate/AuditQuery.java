@@ -1,13 +1,12 @@
 package dev.ratelimit.actuate;
 
 import java.time.DateTimeException;
-import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.ForcedMode;
 import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.AdminQuery;
 import dev.ratelimit.store.AuditPosition;
 
 /**
@@ -18,15 +17,8 @@ import dev.ratelimit.store.AuditPosition;
  */
 record AuditQuery(@Nullable AuditPosition before, int limit) {
 
-	private static final List<String> FIELDS = List.of("limit", "before");
-
 	static AuditQuery parse(Map<String, String> parameters) {
-		for (String field : parameters.keySet()) {
-			if (!FIELDS.contains(field)) {
-				throw AdminProblem.invalid(ForcedMode.printable(field), "There is no such parameter",
-						"Use " + String.join(", ", FIELDS) + ".");
-			}
-		}
+		AdminQuery.of(parameters, "limit", "before");
 		return new AuditQuery(before(parameters.get("before")), PageSize.of(parameters.get("limit")));
 	}
 

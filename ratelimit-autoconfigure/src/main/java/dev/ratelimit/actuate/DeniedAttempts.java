@@ -22,10 +22,10 @@ public final class DeniedAttempts {
 	}
 
 	void denied(Principal principal, String method, String path) {
-		String change = this.paths.change(method, path);
-		if (change != null) {
-			this.audit.record(new Audit.Entry("denied-by-security", Audit.Outcome.REFUSED,
-					AdminChanges.actor(principal), change, "", "", ""));
+		String target = this.paths.target(method, path);
+		if (target != null) {
+			this.audit.record(new Audit.Entry(AdminPaths.isRead(method) ? Audit.READ : "denied-by-security",
+					Audit.Outcome.REFUSED, AdminChanges.actor(principal), target, "", "", ""));
 		}
 	}
 

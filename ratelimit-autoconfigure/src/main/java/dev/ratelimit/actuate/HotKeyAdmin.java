@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminChanges;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.admin.AdminProblem;
@@ -89,10 +90,10 @@ public final class HotKeyAdmin {
 	/**
 	 * Marks a counter. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> mark(@Nullable Map<String, Object> body, @Nullable Principal principal) {
-		String reason = AdminChanges.reason(body);
+	CompletionStage<Map<String, Object>> mark(AdminBody body, @Nullable Principal principal) {
+		String reason = body.reason();
 		return this.changes.attempt("hotkey-mark", reason, principal, "", () -> {
-			HotKeyRequest wished = HotKeyRequest.parse(body, this.policies.get());
+			HotKeyRequest wished = HotKeyRequest.parse(body.fields(HotKeyRequest.EXAMPLE), this.policies.get());
 			List<Counter> counters = counters(wished);
 			Counter counter = counters.get(0);
 			requireSplit(counter.spec().limit(), wished.split());
@@ -126,7 +127,9 @@ public final class HotKeyAdmin {
 	 * @param selectors as for marking, or the key alone as it is shown
 	 */
 	CompletionStage<Map<String, Object>> unmark(Map<String, Object> selectors, @Nullable Principal principal) {
-		return this.changes.attempt("hotkey-unmark", AdminChanges.reason(selectors), principal, "", () -> {
+		AdminBody wished = AdminBody.of(selectors);
+		return this.changes.attempt("hotkey-unmark", wished.reason(), principal, "", () -> {
+			wished.fields(HotKeyRequest.EXAMPLE);
 			HotCounter before = find(selectors);
 			CounterName name = (before != null) ? before.name() : name(selectors);
 			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, false, null);

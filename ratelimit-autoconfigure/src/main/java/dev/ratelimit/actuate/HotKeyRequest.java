@@ -32,8 +32,8 @@ record HotKeyRequest(Request request, String limit, Duration left, int split) {
 
 	private static final List<String> FIELDS = List.of("policy", "limit", "for", "split", "reason");
 
-	static HotKeyRequest parse(@Nullable Map<String, Object> body, PolicySet policies) {
-		if (body == null || body.isEmpty()) {
+	static HotKeyRequest parse(Map<String, Object> body, PolicySet policies) {
+		if (body.isEmpty()) {
 			throw AdminProblem.unreadable(EXAMPLE);
 		}
 		Policy policy = policy(body.get("policy"), policies);
@@ -88,7 +88,7 @@ record HotKeyRequest(Request request, String limit, Duration left, int split) {
 			throw AdminProblem.invalid(dimension.name(), "The limit counts by this dimension",
 					"Send its value as a text.");
 		}
-		return text;
+		return CallerValue.counted(dimension, text);
 	}
 
 }

@@ -18,9 +18,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Policy;
+import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminChanges;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.AdminQuery;
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.ControlProblems;
 import dev.ratelimit.control.Author;
@@ -168,30 +170,31 @@ public final class PolicyAdmin {
 	/**
 	 * Writes a version, or brings one back. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> write(String id, @Nullable Map<String, Object> fields,
-			@Nullable Principal principal) {
-		Author author = author(fields, principal);
-		boolean back = fields != null && fields.containsKey("rollback");
-		return attempt(back ? "policy-rollback" : "policy-write", id, author, principal, (control) -> {
-			AdminBody body = AdminBody.of(fields, EXAMPLE).requireOnly("policy", "rollback", "expect", "reason");
-			Long version = body.number("rollback");
+	CompletionStage<Map<String, Object>> write(String id, AdminBody body, @Nullable Principal principal) {
+		Author author = author(body.reason(), principal);
+		String action = body.has("rollback") ? "policy-rollback" : "policy-write";
+		return attempt(action, id, author, principal, (control) -> {
+			body.requireOnly(EXAMPLE, List.of("policy", "rollback", "expect", "reason"));
+			Long version = body.version("rollback");
 			if (version != null && body.has("policy")) {
 				throw AdminProblem.invalid("rollback", "A version is either written or brought back",
 						"Leave out 'policy' or 'rollback'.");
 			}
-			return (version != null) ? control.rollBack(id, version, body.number("expect"), author)
-					: control.writePolicy(id, body.object("policy"), body.number("expect"), author);
+			return (version != null) ? control.rollBack(id, version, body.version("expect"), author)
+					: control.writePolicy(id, body.object("policy"), body.version("expect"), author);
 		});
 	}
 
 	/**
 	 * Goes back to the configuration. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> delete(String id, @Nullable Long expect, boolean force, String reason,
+	CompletionStage<Map<String, Object>> delete(String id, Map<String, String> parameters,
 			@Nullable Principal principal) {
-		Author author = author(Map.of("reason", reason), principal);
-		return attempt("policy-delete", id, author, principal,
-				(control) -> control.deletePolicy(id, expect, force, author));
+		Author author = author(AdminQuery.reason(parameters), principal);
+		return attempt("policy-delete", id, author, principal, (control) -> {
+			AdminQuery query = AdminQuery.of(parameters, "expect", "force", "reason");
+			return control.deletePolicy(id, query.version("expect"), query.flag("force"), author);
+		});
 	}
 
 	private CompletionStage<Map<String, Object>> attempt(String action, String id, Author author,
@@ -211,8 +214,8 @@ public final class PolicyAdmin {
 					BinaryOperator.maxBy(Comparator.comparingLong(Rejected::version)), HashMap::new));
 	}
 
-	static Author author(@Nullable Map<String, Object> body, @Nullable Principal principal) {
-		return new Author(AdminChanges.actor(principal), AdminChanges.reason(body));
+	static Author author(String reason, @Nullable Principal principal) {
+		return new Author(AdminChanges.actor(principal), reason);
 	}
 
 	static Map<String, Object> describe(RecordVersion version) {
@@ -244,7 +247,7 @@ public final class PolicyAdmin {
 	private static Map<String, Object> describe(Rejected rejected) {
 		Map<String, Object> described = new LinkedHashMap<>();
 		described.put("kind", rejected.key().kind().text());
-		described.put("id", rejected.key().id());
+		described.put("id", RecordIds.today(rejected.key()).id());
 		described.put("version", rejected.version());
 		described.put("message", rejected.message());
 		return described;

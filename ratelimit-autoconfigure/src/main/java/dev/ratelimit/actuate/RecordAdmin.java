@@ -9,9 +9,11 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminChanges;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.AdminQuery;
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.ControlProblems;
 import dev.ratelimit.control.Author;
@@ -65,7 +67,7 @@ public final class RecordAdmin {
 		Map<String, Object> shown = new LinkedHashMap<>();
 		shown.put("entries", entries.stream().map(RecordAdmin::describe).toList());
 		if (entries.size() == MAX_SHOWN) {
-			shown.put("next", entries.get(MAX_SHOWN - 1).key().id());
+			shown.put("next", RecordIds.today(entries.get(MAX_SHOWN - 1).key()).id());
 		}
 		return shown;
 	}
@@ -74,35 +76,35 @@ public final class RecordAdmin {
 	 * Writes a record that its path names. Fails with an {@link AdminProblem}.
 	 * @param field what the body has to say about the caller
 	 */
-	CompletionStage<Map<String, Object>> put(Supplier<RecordKey> key, String field,
-			@Nullable Map<String, Object> fields, String example, @Nullable Principal principal) {
-		return attempt("put", principal, PolicyAdmin.author(fields, principal), () -> {
-			AdminBody body = AdminBody.of(fields, example).requireOnly(field, "expect", "reason");
-			return new Change(key.get(), Map.of(field, body.required(field, example)), body.number("expect"));
+	CompletionStage<Map<String, Object>> put(Supplier<RecordKey> key, String field, AdminBody body, String example,
+			@Nullable Principal principal) {
+		return attempt("put", principal, PolicyAdmin.author(body.reason(), principal), () -> {
+			body.requireOnly(example, List.of(field, "expect", "reason"));
+			return new Change(key.get(), Map.of(field, body.required(field, example)), body.version("expect"));
 		});
 	}
 
 	/**
 	 * Puts an entry on a list. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> putEntry(String list, @Nullable Map<String, Object> fields,
-			@Nullable Principal principal) {
-		return attempt("put", principal, PolicyAdmin.author(fields, principal), () -> {
-			AdminBody body = AdminBody.of(fields,
-					"Send something like {\"entry\": {\"ip\": \"203.0.113.0/24\"}, " + "\"reason\": \"…\"}.");
-			body.requireOnly("entry", "expect", "reason");
+	CompletionStage<Map<String, Object>> putEntry(String list, AdminBody body, @Nullable Principal principal) {
+		return attempt("put", principal, PolicyAdmin.author(body.reason(), principal), () -> {
+			body.requireOnly("Send something like {\"entry\": {\"ip\": \"203.0.113.0/24\"}, \"reason\": \"…\"}.",
+					List.of("entry", "expect", "reason"));
 			return new Change(RecordRequest.entry(RecordRequest.list(list), body.object("entry")), Map.of(),
-					body.number("expect"));
+					body.version("expect"));
 		});
 	}
 
 	/**
 	 * Deletes a record. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> delete(Supplier<RecordKey> key, @Nullable Long expect, String reason,
+	CompletionStage<Map<String, Object>> delete(Supplier<RecordKey> key, Map<String, String> parameters,
 			@Nullable Principal principal) {
-		return attempt("delete", principal, PolicyAdmin.author(Map.of("reason", reason), principal),
-				() -> new Change(key.get(), null, expect));
+		return attempt("delete", principal, PolicyAdmin.author(AdminQuery.reason(parameters), principal), () -> {
+			AdminQuery query = AdminQuery.of(parameters, "expect", "reason");
+			return new Change(key.get(), null, query.version("expect"));
+		});
 	}
 
 	/**
@@ -112,24 +114,22 @@ public final class RecordAdmin {
 	CompletionStage<Map<String, Object>> deleteEntry(String list, Map<String, String> query,
 			@Nullable Principal principal) {
 		Map<String, String> entry = new LinkedHashMap<>(query);
-		String reason = entry.remove("reason");
-		String expect = entry.remove("expect");
-		return attempt("delete", principal,
-				PolicyAdmin.author(Map.of("reason", (reason != null) ? reason : ""), principal), () -> {
-					RecordKey key = RecordRequest.entry(RecordRequest.list(list), entry);
-					return new Change(key, null, (expect != null) ? RecordRequest.version(expect) : null);
-				});
+		Map<String, String> rest = new LinkedHashMap<>(query);
+		rest.keySet().retainAll(List.of("reason", "expect"));
+		entry.keySet().removeAll(rest.keySet());
+		return attempt("delete", principal, PolicyAdmin.author(AdminQuery.reason(query), principal),
+				() -> new Change(RecordRequest.entry(RecordRequest.list(list), entry), null,
+						AdminQuery.of(rest, "expect", "reason").version("expect")));
 	}
 
 	/**
 	 * Writes a page of records. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> importPage(@Nullable Map<String, Object> fields,
-			@Nullable Principal principal) {
-		Author author = PolicyAdmin.author(fields, principal);
+	CompletionStage<Map<String, Object>> importPage(AdminBody body, @Nullable Principal principal) {
+		Author author = PolicyAdmin.author(body.reason(), principal);
 		return this.changes.attempt("record-import", "", author.reason(), principal, "", () -> {
 			ControlPlane control = ControlProblems.require(this.control);
-			List<Change> page = RecordRequest.page(fields);
+			List<Change> page = RecordRequest.page(body);
 			return ControlProblems.translated(control.writeAll(page, author))
 				.thenApply((revision) -> new AdminChanges.Result("", page.size() + " records",
 						Map.of("records", page.size(), "revision", revision)));
@@ -139,12 +139,11 @@ public final class RecordAdmin {
 	/**
 	 * Ends an incident of the store. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> recover(@Nullable Map<String, Object> fields, @Nullable Principal principal) {
-		Author author = PolicyAdmin.author(fields, principal);
+	CompletionStage<Map<String, Object>> recover(AdminBody body, @Nullable Principal principal) {
+		Author author = PolicyAdmin.author(body.reason(), principal);
 		return this.changes.attempt("store-recovery", "", author.reason(), principal, incident(), () -> {
 			ControlPlane control = ControlProblems.require(this.control);
-			AdminBody body = AdminBody.of(fields, "Send {\"action\": \"reseed\", \"reason\": \"…\"}.")
-				.requireOnly("action", "reason");
+			body.requireOnly("Send {\"action\": \"reseed\", \"reason\": \"…\"}.", List.of("action", "reason"));
 			CompletionStage<Void> done = switch (body.text("action")) {
 				case "reseed" -> control.reseed(author);
 				case "accept" -> control.accept(author);
@@ -179,7 +178,7 @@ public final class RecordAdmin {
 		Map<String, Object> described = new LinkedHashMap<>();
 		Kind kind = version.key().kind();
 		if (kind == Kind.ALLOW || kind == Kind.DENY) {
-			described.put("entry", RecordIds.entry(version.key()));
+			described.put("entry", RecordIds.entry(RecordIds.today(version.key())));
 		}
 		else if (!version.deleted()) {
 			described.putAll(ControlPlane.body(version));

@@ -6,9 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
-
 import dev.ratelimit.Dimension;
+import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminProblem;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.RecordIds;
@@ -33,19 +32,37 @@ final class RecordRequest {
 	}
 
 	static RecordKey override(String policy, String dimension, String value) {
-		return key(() -> RecordIds.override(policy, new Dimension(dimension), value));
+		return key(() -> {
+			Dimension named = new Dimension(dimension);
+			return RecordIds.override(policy, named, CallerValue.named(named, value));
+		});
 	}
 
 	static RecordKey tier(String dimension, String value) {
-		return key(() -> RecordIds.tier(new Dimension(dimension), value));
+		return key(() -> {
+			Dimension named = new Dimension(dimension);
+			return RecordIds.tier(named, CallerValue.named(named, value));
+		});
 	}
 
 	static RecordKey entry(Kind list, Map<String, ?> entry) {
 		return key(() -> {
 			Map<Dimension, String> values = new HashMap<>();
-			entry.forEach((name, value) -> values.put(new Dimension(name), String.valueOf(value)));
+			AdminBody texts = AdminBody.of(new HashMap<String, Object>(entry));
+			entry.keySet().forEach((name) -> values.put(new Dimension(name), text(texts, name)));
 			return RecordIds.entry(list, values);
 		});
+	}
+
+	private static String text(AdminBody entry, String name) {
+		try {
+			String text = entry.text(name);
+			CallerValue.requireNoBrokenDigest(new Dimension(name), text);
+			return text;
+		}
+		catch (AdminProblem ex) {
+			throw ex.at("entry");
+		}
 	}
 
 	static Kind list(String name) {
@@ -56,54 +73,54 @@ final class RecordRequest {
 		};
 	}
 
-	static long version(String expect) {
-		try {
-			return Long.parseUnsignedLong(expect);
-		}
-		catch (NumberFormatException ex) {
-			throw AdminProblem.invalid("expect", "This is not a version", "Send a whole number, 0 or more.");
-		}
-	}
-
 	/**
 	 * The records of a page.
 	 */
-	static List<Change> page(@Nullable Map<String, Object> fields) {
-		List<?> records = AdminBody.of(fields, EXAMPLE).requireOnly("records", "reason").list("records");
+	static List<Change> page(AdminBody body) {
+		List<?> records = body.requireOnly(EXAMPLE, List.of("records", "reason")).list("records");
 		if (records.isEmpty() || records.size() > MAX_PAGE) {
 			throw AdminProblem.invalid("records", "There are " + records.size() + " records",
 					"Send 1 to " + MAX_PAGE + " at once.");
 		}
 		List<Change> changes = new ArrayList<>();
+		Map<RecordKey, Integer> places = new HashMap<>();
 		for (int i = 0; i < records.size(); i++) {
 			String at = "records[" + i + "]";
 			if (!(records.get(i) instanceof Map<?, ?> record)) {
 				throw AdminProblem.invalid(at, "This is not an object", EXAMPLE);
 			}
-			changes.add(change(AdminBody.of(Map.of(at, record), EXAMPLE).object(at)));
-		}
-		if (changes.stream().map(Change::key).distinct().count() < changes.size()) {
-			throw AdminProblem.invalid("records", "A record is there twice", "Send each once.");
+			try {
+				Change change = change(AdminBody.of(Map.<String, Object>of(at, record)).object(at));
+				Integer before = places.put(change.key(), i);
+				if (before != null) {
+					throw AdminProblem.invalid("", "This is the same record as records[" + before + "]",
+							"Send each once.");
+				}
+				changes.add(change);
+			}
+			catch (AdminProblem ex) {
+				throw ex.at(at);
+			}
 		}
 		return changes;
 	}
 
 	private static Change change(Map<String, Object> fields) {
-		AdminBody body = AdminBody.of(fields, EXAMPLE);
+		AdminBody body = AdminBody.of(fields);
 		String kind = body.text("kind");
 		return switch (kind) {
 			case "override" -> {
-				body.requireOnly("kind", "policy", "dimension", "value", "limits", "delete");
+				body.requireOnly(EXAMPLE, List.of("kind", "policy", "dimension", "value", "limits", "delete"));
 				RecordKey key = override(body.text("policy"), body.text("dimension"), body.text("value"));
 				yield new Change(key, body.flag("delete") ? null : Map.of("limits", body.object("limits")), null);
 			}
 			case "tier" -> {
-				body.requireOnly("kind", "dimension", "value", "tier", "delete");
+				body.requireOnly(EXAMPLE, List.of("kind", "dimension", "value", "tier", "delete"));
 				RecordKey key = tier(body.text("dimension"), body.text("value"));
 				yield new Change(key, body.flag("delete") ? null : Map.of("tier", body.text("tier")), null);
 			}
 			case "allow", "deny" -> {
-				body.requireOnly("kind", "entry", "delete");
+				body.requireOnly(EXAMPLE, List.of("kind", "entry", "delete"));
 				yield new Change(entry(list(kind), body.object("entry")), body.flag("delete") ? null : Map.of(), null);
 			}
 			default -> throw AdminProblem.invalid("kind", "There is no such kind of record",

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -57,6 +58,10 @@ public final class RefusalAdmin {
 				throw AdminProblem.unavailable("This application keeps no history of refusals");
 			}
 			return history.find(wished.query(names)).handle((page, failure) -> {
+				if (failure instanceof RejectedExecutionException) {
+					throw new CompletionException(
+							AdminProblem.unavailable("Others are looking at the history of refusals; ask again"));
+				}
 				if (failure != null) {
 					throw new CompletionException(AdminProblem.unavailable("The history of refusals does not answer"));
 				}

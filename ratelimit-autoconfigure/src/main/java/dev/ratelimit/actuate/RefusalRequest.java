@@ -14,6 +14,7 @@ import org.springframework.boot.convert.DurationStyle;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.Policy;
 import dev.ratelimit.admin.AdminProblem;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.refusal.CallerNames;
@@ -50,13 +51,11 @@ record RefusalRequest(@Nullable String policy, Map<Dimension, String> caller, @N
 							"Use policy, at, within, before, limit, and of these what is known about the caller: "
 									+ String.join(", ", known) + ".");
 				}
-				if (value.isEmpty()) {
-					throw AdminProblem.invalid(name, "The value is empty", "Give it one, or leave it out.");
-				}
-				caller.put(new Dimension(name), value);
+				Dimension dimension = new Dimension(name);
+				caller.put(dimension, CallerValue.counted(dimension, value));
 			}
 		});
-		return new RefusalRequest(parameters.get("policy"), caller, at(parameters.get("at")),
+		return new RefusalRequest(policy(parameters.get("policy")), caller, at(parameters.get("at")),
 				within(parameters.getOrDefault("within", "1m")), before(parameters.get("before")),
 				PageSize.of(parameters.get("limit")));
 	}
@@ -65,6 +64,15 @@ record RefusalRequest(@Nullable String policy, Map<Dimension, String> caller, @N
 		return new RefusalQuery(this.policy, names.known(this.caller),
 				(this.at != null) ? this.at.minus(this.within) : null,
 				(this.at != null) ? this.at.plus(this.within) : null, this.before, this.limit);
+	}
+
+	/** A policy that was deleted may have refusals still. */
+	private static @Nullable String policy(@Nullable String id) {
+		if (id != null && !Policy.isId(id)) {
+			throw AdminProblem.invalid("policy", "This is not the id of a policy",
+					"Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, or leave it out.");
+		}
+		return id;
 	}
 
 	/** A policy may be gone whose refusals are still asked for. */

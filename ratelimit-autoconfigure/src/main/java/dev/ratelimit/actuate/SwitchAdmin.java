@@ -14,9 +14,11 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminChanges;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.AdminQuery;
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.limiter.SwitchNotWrittenException;
@@ -64,17 +66,19 @@ public final class SwitchAdmin {
 	/**
 	 * Turns it on. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> turnOn(@Nullable Map<String, Object> body, @Nullable Principal principal) {
-		String reason = AdminChanges.reason(body);
-		return attempt("switch-on", reason, principal,
+	CompletionStage<Map<String, Object>> turnOn(AdminBody body, @Nullable Principal principal) {
+		return attempt("switch-on", body.reason(), principal,
 				() -> this.redSwitch.turnOn(SwitchRequest.parse(body, AdminChanges.actor(principal))));
 	}
 
 	/**
 	 * Turns it off. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> turnOff(@Nullable Principal principal) {
-		return attempt("switch-off", "", principal, this.redSwitch::turnOff);
+	CompletionStage<Map<String, Object>> turnOff(Map<String, String> parameters, @Nullable Principal principal) {
+		return attempt("switch-off", AdminQuery.reason(parameters), principal, () -> {
+			AdminQuery.of(parameters, "reason");
+			return this.redSwitch.turnOff();
+		});
 	}
 
 	private CompletionStage<Map<String, Object>> attempt(String action, String reason, @Nullable Principal principal,

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -13,7 +12,7 @@ import org.springframework.boot.convert.DurationStyle;
 
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.ForcedMode;
-import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminProblem;
 
 /**
@@ -36,17 +35,9 @@ final class SwitchRequest {
 	private SwitchRequest() {
 	}
 
-	static ForcedMode parse(@Nullable Map<String, Object> body, String actor) {
-		if (body == null) {
-			throw AdminProblem.unreadable(EXAMPLE);
-		}
-		for (String field : body.keySet()) {
-			if (!FIELDS.contains(field)) {
-				throw AdminProblem.invalid(ForcedMode.printable(field), "There is no such field",
-						"Use " + String.join(", ", FIELDS) + ".");
-			}
-		}
-		return new ForcedMode(mode(body.get("mode")), duration(body.get("for")), actor, AdminChanges.reason(body));
+	static ForcedMode parse(AdminBody body, String actor) {
+		body.requireOnly(EXAMPLE, FIELDS);
+		return new ForcedMode(mode(body.get("mode")), duration(body.get("for")), actor, body.reason());
 	}
 
 	static String text(FailureMode mode) {

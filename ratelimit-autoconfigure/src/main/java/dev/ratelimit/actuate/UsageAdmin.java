@@ -16,6 +16,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.admin.AdminChanges;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.AdminQuery;
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.UsageView;
 import dev.ratelimit.counter.Counter;
@@ -64,7 +65,7 @@ public final class UsageAdmin {
 	 * Forgets it. Fails with an {@link AdminProblem}.
 	 */
 	CompletionStage<Map<String, Object>> reset(Map<String, String> parameters, @Nullable Principal principal) {
-		String reason = AdminChanges.reason(Map.copyOf(parameters));
+		String reason = AdminQuery.reason(parameters);
 		return this.changes.attempt("usage-reset", target(parameters), reason, principal, "", () -> {
 			UsageRequest wished = UsageRequest.parse(parameters, this.policies.get());
 			CallerUsage usage = this.usage.get();

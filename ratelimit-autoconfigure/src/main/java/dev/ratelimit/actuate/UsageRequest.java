@@ -13,6 +13,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.AdminQuery;
 import dev.ratelimit.policy.PolicySet;
 
 /**
@@ -31,6 +32,7 @@ record UsageRequest(Request request, @Nullable String limit) {
 			Dimension.ROUTE, Dimension.API_KEY, Dimension.REGION);
 
 	static UsageRequest parse(Map<String, String> parameters, PolicySet policies) {
+		AdminQuery.requireReason(parameters.get("reason"));
 		Policy policy = policy(parameters.get("policy"), policies);
 		Request request = Request.of(policy.id()).withTier(parameters.get("tier"));
 		Set<String> known = dimensions(policy, policies);
@@ -44,10 +46,8 @@ record UsageRequest(Request request, @Nullable String limit) {
 						"Use policy, limit, tier, and of these what is known about the caller: "
 								+ String.join(", ", known) + ".");
 			}
-			if (parameter.getValue().isEmpty()) {
-				throw AdminProblem.invalid(name, "The value is empty", "Give it one, or leave it out.");
-			}
-			request = request.with(new Dimension(name), parameter.getValue());
+			Dimension dimension = new Dimension(name);
+			request = request.with(dimension, CallerValue.counted(dimension, parameter.getValue()));
 		}
 		return new UsageRequest(request, limit(parameters.get("limit"), policy));
 	}
@@ -63,7 +63,7 @@ record UsageRequest(Request request, @Nullable String limit) {
 		}
 		Policy policy = policies.find(id);
 		if (policy == null) {
-			throw AdminProblem.missing("policy", "There is no such policy", fix);
+			throw AdminProblem.invalid("policy", "There is no such policy", fix);
 		}
 		return policy;
 	}

@@ -12,4 +12,9 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 public @interface AdminApi {
 
+	/**
+	 * What the actions of its callers begin with in the trail.
+	 */
+	String actions() default "";
+
 }

@@ -34,14 +34,6 @@ public final class AdminChanges {
 	}
 
 	/**
-	 * The reason that a body gives, even if the rest of it makes no sense.
-	 */
-	public static String reason(@Nullable Map<String, Object> body) {
-		Object reason = (body != null) ? body.get("reason") : null;
-		return (reason != null) ? ForcedMode.printable(reason.toString()) : "";
-	}
-
-	/**
 	 * Tries a change. Fails with an {@link AdminProblem}.
 	 * @param action what is tried, such as {@code switch-on}
 	 * @param reason why, in the actor's words

@@ -10,8 +10,7 @@ import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.HttpMediaTypeNotSupportedException;
-import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.ErrorResponse;
 
 /**
  * Why a call of the admin API was not done, as a problem document (RFC 9457).
@@ -28,13 +27,16 @@ public final class AdminProblem extends RuntimeException {
 
 	private final @Nullable Long newest;
 
+	private final transient Map<String, String> headers;
+
 	private AdminProblem(HttpStatus status, String detail, @Nullable String field, @Nullable String fix) {
-		this(status, detail, field, fix, null);
+		this(status, detail, field, fix, null, Map.of());
 	}
 
 	private AdminProblem(HttpStatus status, String detail, @Nullable String field, @Nullable String fix,
-			@Nullable Long newest) {
+			@Nullable Long newest, Map<String, String> headers) {
 		super(detail, null, false, false);
+		this.headers = headers;
 		this.newest = newest;
 		this.status = status;
 		this.field = field;
@@ -56,22 +58,27 @@ public final class AdminProblem extends RuntimeException {
 	}
 
 	/**
-	 * The body could not be read.
-	 * @param example how one looks that can
+	 * The body is of another type than what is understood.
 	 */
-	public static AdminProblem ofBody(Exception failure, String example) {
+	public static AdminProblem notJson() {
+		return new AdminProblem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not said to be JSON", "Content-Type",
+				"Send it with Content-Type: application/json.");
+	}
+
+	/**
+	 * The body could not be taken from the connection.
+	 */
+	public static AdminProblem ofBody(Exception failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			if (cause instanceof BodyTooLargeException || cause instanceof DataBufferLimitException) {
 				return new AdminProblem(HttpStatus.valueOf(413),
-						"The body is larger than " + BodyTooLargeException.MOST_BYTES / 1024 + " KB", null,
+						"The body is larger than " + BodyTooLargeException.MOST_BYTES / 1024 + " KB", "body",
 						"Send less at once.");
 			}
 		}
-		boolean type = failure instanceof HttpMediaTypeNotSupportedException
-				|| failure instanceof ResponseStatusException status
-						&& status.getStatusCode().value() == HttpStatus.UNSUPPORTED_MEDIA_TYPE.value();
-		return type ? new AdminProblem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not said to be JSON", null,
-				"Send it with Content-Type: application/json.") : unreadable(example);
+		boolean type = failure instanceof ErrorResponse response
+				&& response.getStatusCode().value() == HttpStatus.UNSUPPORTED_MEDIA_TYPE.value();
+		return type ? notJson() : invalid("body", "The body could not be read to its end", "Send it again.");
 	}
 
 	/**
@@ -104,8 +111,17 @@ public final class AdminProblem extends RuntimeException {
 		return new AdminProblem(HttpStatus.FORBIDDEN, "Changes need the authority " + AdminCheck.AUTHORITY, null, null);
 	}
 
+	/**
+	 * Somebody asks more often than one has to.
+	 */
+	public static AdminProblem tooMany(String detail, long retryAfterSeconds) {
+		return new AdminProblem(HttpStatus.TOO_MANY_REQUESTS, detail, null, null, null,
+				Map.of("Retry-After", Long.toString(retryAfterSeconds)));
+	}
+
 	public static AdminProblem unauthenticated() {
-		return new AdminProblem(HttpStatus.UNAUTHORIZED, "A token that was verified is needed", null, null);
+		return new AdminProblem(HttpStatus.UNAUTHORIZED, "A token that was verified is needed", null, null, null,
+				Map.of("WWW-Authenticate", "Bearer"));
 	}
 
 	public static AdminProblem unavailable(String detail) {
@@ -117,7 +133,16 @@ public final class AdminProblem extends RuntimeException {
 	 * @param newest the version that there is, {@code null} if it is not about versions
 	 */
 	public static AdminProblem conflict(String detail, @Nullable Long newest, String fix) {
-		return new AdminProblem(HttpStatus.CONFLICT, detail, null, fix, newest);
+		return new AdminProblem(HttpStatus.CONFLICT, detail, null, fix, newest, Map.of());
+	}
+
+	/**
+	 * The same about a part of the body.
+	 * @param place where that part is, such as {@code records[3]}
+	 */
+	public AdminProblem at(String place) {
+		String inner = (this.field == null || this.field.isEmpty()) ? place : place + '.' + this.field;
+		return new AdminProblem(this.status, String.valueOf(getMessage()), inner, this.fix, this.newest, this.headers);
 	}
 
 	/**
@@ -146,7 +171,10 @@ public final class AdminProblem extends RuntimeException {
 		if (this.newest != null) {
 			body.put("newest", this.newest);
 		}
-		return ResponseEntity.status(this.status).contentType(MediaType.APPLICATION_PROBLEM_JSON).body(body);
+		ResponseEntity.BodyBuilder response = ResponseEntity.status(this.status)
+			.contentType(MediaType.APPLICATION_PROBLEM_JSON);
+		this.headers.forEach((name, value) -> response.header(name, value));
+		return response.body(body);
 	}
 
 }

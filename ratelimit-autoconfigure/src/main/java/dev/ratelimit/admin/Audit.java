@@ -21,6 +21,12 @@ import dev.ratelimit.store.AuditRecord;
  */
 public final class Audit {
 
+	/** What is tried by those who may not even look. */
+	public static final String READ = "read";
+
+	/** What actions of tenants begin with. */
+	public static final String TENANT = "tenant-";
+
 	private static final Logger audit = LoggerFactory.getLogger("dev.ratelimit.audit");
 
 	private static final Logger logger = LoggerFactory.getLogger(Audit.class);
@@ -39,11 +45,16 @@ public final class Audit {
 
 	public void record(Entry entry) {
 		AuditRecord attempt = entry.at(this.clock.instant());
+		boolean kept = this.trail.append(attempt);
+		if (!kept && AuditTrail.Budget.of(attempt.action()) != AuditTrail.Budget.OPERATORS) {
+			// There is no bound on how many these may be, so the log is not for all
+			// either.
+			return;
+		}
 		audit.info("time={} action={} outcome={} actor={}{} before={} after={} reason={}", attempt.time(),
 				attempt.action(), attempt.outcome(), quoted(attempt.actor()),
 				attempt.target().isEmpty() ? "" : " target=" + quoted(attempt.target()), quoted(attempt.before()),
 				quoted(attempt.after()), quoted(attempt.reason()));
-		this.trail.append(attempt);
 		for (AuditListener listener : this.listeners) {
 			try {
 				listener.recorded(attempt);
@@ -56,9 +67,14 @@ public final class Audit {
 
 	/**
 	 * Remembers that somebody has sent a body that nobody could read.
+	 * @param by what the action begins with, empty for operators
 	 */
-	public void unreadable(@Nullable Principal principal) {
-		record(new Entry("unreadable", Outcome.INVALID, AdminChanges.actor(principal), "", "", ""));
+	public void unreadable(String by, @Nullable Principal principal) {
+		if (by.equals(TENANT) && principal == null) {
+			// Strangers must not be able to fill the trail.
+			return;
+		}
+		record(new Entry(by + "unreadable", Outcome.INVALID, AdminChanges.actor(principal), "", "", ""));
 	}
 
 	private static String quoted(String text) {

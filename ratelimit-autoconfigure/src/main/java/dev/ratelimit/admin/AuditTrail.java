@@ -3,6 +3,7 @@ package dev.ratelimit.admin;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,9 +42,9 @@ public final class AuditTrail {
 
 	private long sequence;
 
-	private long minute;
+	private final Map<Budget, Integer> failures = new EnumMap<>(Budget.class);
 
-	private int failures;
+	private long minute;
 
 	private final AtomicBoolean failing = new AtomicBoolean();
 
@@ -57,10 +58,13 @@ public final class AuditTrail {
 		this.store = store;
 	}
 
-	void append(AuditRecord entry) {
-		if (!entry.outcome().equals(Audit.Outcome.DONE.text()) && !hasRoomForAFailure(entry.time())) {
+	/**
+	 * Adds an entry, if there is room for it.
+	 */
+	boolean append(AuditRecord entry) {
+		if (!entry.outcome().equals(Audit.Outcome.DONE.text()) && !hasRoomForAFailure(entry)) {
 			this.lost.incrementAndGet();
-			return;
+			return false;
 		}
 		synchronized (this.last) {
 			if (this.last.size() == REMEMBERED) {
@@ -72,6 +76,7 @@ public final class AuditTrail {
 		if (store != null) {
 			store.audit(entry).whenComplete((done, failure) -> appended(failure));
 		}
+		return true;
 	}
 
 	/**
@@ -92,13 +97,18 @@ public final class AuditTrail {
 					remembered(before, limit), limit));
 	}
 
-	/** Who may not change anything must not fill what nothing is ever taken from. */
-	private boolean hasRoomForAFailure(Instant time) {
+	/**
+	 * Who may not change anything must not fill what nothing is ever taken from, nor use
+	 * up what there is for others.
+	 */
+	private boolean hasRoomForAFailure(AuditRecord entry) {
 		synchronized (this.last) {
-			long minute = time.getEpochSecond() / 60;
-			this.failures = (minute == this.minute) ? this.failures + 1 : 1;
+			long minute = entry.time().getEpochSecond() / 60;
+			if (minute != this.minute) {
+				this.failures.clear();
+			}
 			this.minute = minute;
-			return this.failures <= MOST_FAILURES;
+			return this.failures.merge(Budget.of(entry.action()), 1, Integer::sum) <= MOST_FAILURES;
 		}
 	}
 
@@ -160,6 +170,19 @@ public final class AuditTrail {
 		described.put("after", entry.after());
 		described.put("reason", entry.reason());
 		return described;
+	}
+
+	/**
+	 * Whose failures count together.
+	 */
+	enum Budget {
+
+		OPERATORS, READERS, TENANTS;
+
+		static Budget of(String action) {
+			return action.equals(Audit.READ) ? READERS : action.startsWith(Audit.TENANT) ? TENANTS : OPERATORS;
+		}
+
 	}
 
 }

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.security.core.Authentication;
 
 /**
- * Demands the authority from Spring Security. Loaded only where it is present.
+ * Demands authorities from Spring Security. Loaded only where it is present.
  */
 public final class AuthorityCheck implements AdminCheck {
 
@@ -22,10 +22,19 @@ public final class AuthorityCheck implements AdminCheck {
 
 	@Override
 	public boolean mayWrite(@Nullable Principal principal) {
+		return has(principal, this.authority);
+	}
+
+	@Override
+	public boolean mayRead(@Nullable Principal principal) {
+		return has(principal, VIEWER) || mayWrite(principal);
+	}
+
+	private static boolean has(@Nullable Principal principal, String wanted) {
 		return principal instanceof Authentication authentication && authentication.isAuthenticated()
 				&& authentication.getAuthorities()
 					.stream()
-					.anyMatch((authority) -> this.authority.equals(authority.getAuthority()));
+					.anyMatch((authority) -> wanted.equals(authority.getAuthority()));
 	}
 
 }

@@ -4,20 +4,47 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Type;
+import java.security.Principal;
+import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpInputMessage;
+import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageConverter;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAdapter;
 
 /**
  * Bounds the bodies that the admin API reads on the servlet stack. An advice and no
  * filter, because those of the application are not there on a management port of its own.
+ * Also answers what only this stack throws: a controller that named it could not be used
+ * on the other.
  */
+@Order(Ordered.HIGHEST_PRECEDENCE)
 @ControllerAdvice(annotations = AdminApi.class)
 public final class BodyLimitAdvice extends RequestBodyAdviceAdapter {
+
+	private final Audit audit;
+
+	public BodyLimitAdvice(Audit audit) {
+		this.audit = audit;
+	}
+
+	@ExceptionHandler
+	ResponseEntity<Map<String, Object>> unreadable(HttpMediaTypeNotSupportedException failure, HandlerMethod handler,
+			@Nullable Principal principal) {
+		AdminApi api = AnnotationUtils.findAnnotation(handler.getBeanType(), AdminApi.class);
+		this.audit.unreadable((api != null) ? api.actions() : "", principal);
+		return AdminProblem.ofBody(failure).response();
+	}
 
 	@Override
 	public boolean supports(MethodParameter parameter, Type type,

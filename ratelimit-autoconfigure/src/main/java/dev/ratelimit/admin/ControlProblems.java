@@ -49,6 +49,10 @@ public final class ControlProblems {
 		if (cause instanceof NotFoundException) {
 			return AdminProblem.missing("", message, "Look at what there is with GET.");
 		}
+		if (cause instanceof ConflictException conflict && conflict.newest() == 0) {
+			return AdminProblem.conflict("Nothing was written under this name yet, so there is no such version", 0L,
+					"Leave out 'expect', or send 0.");
+		}
 		if (cause instanceof ConflictException conflict) {
 			return AdminProblem.conflict("Somebody else was faster: " + message, conflict.newest(),
 					"Look at version " + conflict.newest() + " and send the change again with it as 'expect'.");

@@ -1,8 +1,5 @@
 package dev.ratelimit.aop;
 
-import java.net.InetAddress;
-import java.security.Principal;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -11,8 +8,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.util.ClassUtils;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.web.CallTrace;
@@ -29,6 +28,11 @@ final class MethodCheck {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitedAspect.class);
 
+	private static final boolean WEB = ClassUtils.isPresent("org.springframework.web.ErrorResponse",
+			MethodCheck.class.getClassLoader());
+
+	private static final Dimension KEY = new Dimension("key");
+
 	private final RequestResolver resolver;
 
 	private final RateLimiter limiter;
@@ -43,31 +47,52 @@ final class MethodCheck {
 
 	CompletableFuture<Decision> decide(RateLimitedMethod method, @Nullable Object[] arguments,
 			@Nullable CurrentCall call) {
-		Long cost = null;
-		Map<String, DimensionResolver> key = Map.of();
-		CallNotCheckedException failure = null;
-		try {
-			cost = method.cost(arguments);
-			if (method.hasKey()) {
-				String value = method.key(arguments);
-				key = Map.of("key", (any) -> value);
-			}
-		}
-		catch (RuntimeException ex) {
-			failure = (ex instanceof CallNotCheckedException expected) ? expected : new CallNotCheckedException(
-					"an argument of " + method.name() + " has no text: " + ex.getClass().getSimpleName());
-			warn(method, failure);
-		}
-		return decide(method, call, cost, key, failure);
+		return decide(method, call, cost(method, arguments), key(method, arguments), true);
 	}
 
 	/**
-	 * The failure mode's answer to a call that could not be checked.
+	 * Decides on a thread that must not wait: what is not known at once is decided by the
+	 * failure mode.
 	 */
-	CompletableFuture<Decision> fail(RateLimitedMethod method, @Nullable CurrentCall call,
-			CallNotCheckedException failure) {
-		warn(method, failure);
-		return decide(method, call, null, Map.of(), failure);
+	Decision decideNow(RateLimitedMethod method, @Nullable Object[] arguments, @Nullable CurrentCall call) {
+		Long cost = cost(method, arguments);
+		Map<String, DimensionResolver> key = key(method, arguments);
+		CompletableFuture<Decision> decision = decide(method, call, cost, key, false);
+		return decision.isDone() ? decision.join() : passed(unresolved(method, call, cost, key));
+	}
+
+	/** Callers may choose arguments that it fails on, so such a call is not cheap. */
+	private static @Nullable Long cost(RateLimitedMethod method, @Nullable Object[] arguments) {
+		try {
+			return method.cost(arguments);
+		}
+		catch (RuntimeException | StackOverflowError ex) {
+			warn(method, "it is charged the largest cost that fits", ex);
+			return RequestResolver.UNKNOWN_COST;
+		}
+	}
+
+	/** One that fails is missing. */
+	private static Map<String, DimensionResolver> key(RateLimitedMethod method, @Nullable Object[] arguments) {
+		if (!method.hasKey()) {
+			return Map.of();
+		}
+		try {
+			String value = method.key(arguments);
+			return Map.of(KEY.name(), (any) -> value);
+		}
+		catch (RuntimeException | StackOverflowError ex) {
+			warn(method, "it counts as a call without a key", ex);
+			CallNotCheckedException failure = failure(method, ex);
+			return Map.of(KEY.name(), (any) -> {
+				throw failure;
+			});
+		}
+	}
+
+	private static CallNotCheckedException failure(RateLimitedMethod method, Throwable failure) {
+		return (failure instanceof CallNotCheckedException expected) ? expected : new CallNotCheckedException(
+				"an argument of " + method.name() + " has no text: " + failure.getClass().getSimpleName());
 	}
 
 	/**
@@ -77,7 +102,7 @@ final class MethodCheck {
 	void obey(Decision decision, @Nullable CurrentCall call, CallTrace trace) {
 		trace.decided(decision);
 		if (!decision.allowed()) {
-			throw new RateLimitExceededException(decision);
+			throw WEB ? Web.refusal(decision, this.answers, trace) : new RateLimitExceededException(decision);
 		}
 		if (call != null) {
 			try {
@@ -89,21 +114,41 @@ final class MethodCheck {
 		}
 	}
 
-	private CompletableFuture<Decision> decide(RateLimitedMethod method, @Nullable CurrentCall call,
-			@Nullable Long cost, Map<String, DimensionResolver> key, @Nullable CallNotCheckedException failure) {
-		WebCall facts = (call != null) ? call.facts() : new NoCall(method.name());
-		return this.resolver.resolve(facts, method.policy(), cost, key).handle((request, unresolved) -> {
-			if (unresolved != null) {
-				return degrade(this.resolver.requestFor(facts, method.policy(), cost), unresolved);
-			}
-			return (failure != null) ? degrade(request, failure) : check(request);
-		}).thenCompose(Function.identity()).toCompletableFuture();
+	private static WebCall facts(RateLimitedMethod method, @Nullable CurrentCall call) {
+		return ((call != null) ? call : NoCall.of(method)).facts();
 	}
 
-	private CompletionStage<Decision> check(Request request) {
+	/** What is known of a call without waiting for more. */
+	private Request unresolved(RateLimitedMethod method, @Nullable CurrentCall call, @Nullable Long cost,
+			Map<String, DimensionResolver> key) {
+		return this.resolver.requestFor(facts(method, call), method.policy(), cost, key);
+	}
+
+	private CompletableFuture<Decision> decide(RateLimitedMethod method, @Nullable CurrentCall call,
+			@Nullable Long cost, Map<String, DimensionResolver> key, boolean waits) {
+		CompletableFuture<Request> resolved = this.resolver.resolve(facts(method, call), method.policy(), cost, key)
+			.toCompletableFuture();
+		if (!waits && !resolved.isDone()) {
+			return check(unresolved(method, call, cost, key), false).toCompletableFuture();
+		}
+		return resolved.handle((request, unresolved) -> {
+			if (unresolved != null) {
+				return degrade(unresolved(method, call, cost, key), unresolved);
+			}
+			if (call instanceof NoCall outside && outside.missed() && this.resolver.lacksCaller(request, KEY)) {
+				return degrade(request,
+						new CallNotCheckedException("who calls " + method.name() + " is not known on an event loop"));
+			}
+			return check(request, waits);
+		}).thenCompose(Function.identity());
+	}
+
+	private CompletionStage<Decision> check(Request request, boolean waits) {
 		try {
-			return this.limiter.check(request)
-				.handle((decision, failure) -> (failure == null) ? CompletableFuture.completedStage(decision)
+			CompletionStage<Decision> decision = waits ? this.limiter.check(request)
+					: CompletableFuture.completedStage(this.limiter.checkNow(request));
+			return decision
+				.handle((decided, failure) -> (failure == null) ? CompletableFuture.completedStage(decided)
 						: degrade(request, failure))
 				.thenCompose(Function.identity());
 		}
@@ -121,41 +166,28 @@ final class MethodCheck {
 		}
 	}
 
-	/** The last resort: not even the failure mode could answer. */
-	static Decision passed(Request request) {
+	/**
+	 * The last resort: not even the failure mode could answer. Only the deny-list holds.
+	 */
+	Decision passed(Request request) {
+		if (this.resolver.denies(request)) {
+			return Decision.without(request, 0, false, Decision.Outcome.DENIED, Decision.Reason.LIST);
+		}
 		return Decision.without(request, 0, true, Decision.Outcome.ERROR, Decision.Reason.INTERNAL);
 	}
 
-	private static void warn(RateLimitedMethod method, CallNotCheckedException failure) {
+	private static void warn(RateLimitedMethod method, String effect, Throwable failure) {
 		if (method.warnsFirst()) {
-			logger.warn("A call of {} could not be checked, its policy's failure mode answers: {}", method.name(),
-					failure.getMessage());
+			logger.warn("A call of {} could not be understood, {}: {}", method.name(), effect,
+					failure(method, failure).getMessage());
 		}
 	}
 
-	/**
-	 * Stands for the call where there is none.
-	 */
-	private record NoCall(String route) implements WebCall {
+	/** Loaded only where there is HTTP. */
+	private static final class Web {
 
-		@Override
-		public String rawPath() {
-			return "";
-		}
-
-		@Override
-		public List<String> headers(String name) {
-			return List.of();
-		}
-
-		@Override
-		public @Nullable InetAddress remoteAddress() {
-			return null;
-		}
-
-		@Override
-		public @Nullable Principal principal() {
-			return null;
+		static RateLimitExceededException refusal(Decision decision, HttpAnswers answers, CallTrace trace) {
+			return new RateLimitErrorResponseException(decision, () -> answers.answer(decision, trace.id()));
 		}
 
 	}

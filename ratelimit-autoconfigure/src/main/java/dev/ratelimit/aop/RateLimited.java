@@ -13,13 +13,20 @@ import org.springframework.core.annotation.AliasFor;
  * Every call of the method is checked against a policy first; one that is refused ends in
  * a {@link RateLimitExceededException}, which controllers answer with 429.
  * <p>
- * On a class it holds for all public methods; one on a method takes its place. Calls that
- * a bean makes to itself do not pass the proxy and are not checked.
+ * On a class it holds for all public methods that are not static; one on a method takes
+ * its place. Calls that a bean makes to itself do not pass the proxy and are not checked.
+ * A method that no proxy can override (private, static or final) fails the start.
  * <p>
  * A method that returns a {@code Mono}, a {@code Flux} or the like is checked whenever it
- * is subscribed to, one that returns a {@code CompletionStage} goes on once the decision
- * is there, perhaps on another thread, and any other waits for it. On WebFlux only
- * reactive methods can know the caller.
+ * is subscribed to, and so is a suspending function of Kotlin. One that returns a
+ * {@code CompletionStage} goes on once the decision is there, perhaps on another thread,
+ * and any other waits for it. Handlers of WebFlux may return anything; their decision
+ * comes first, and no event loop waits for it. Another bean's plain method that is called
+ * on an event loop obeys a decision that is there at once, and is otherwise answered by
+ * the policy's failure mode; so it is if its limits need the caller, who is known there
+ * only in the body of a limited handler.
+ * <p>
+ * Outside of a request the caller is known from Spring Security's context, or missing.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
@@ -42,13 +49,14 @@ public @interface RateLimited {
 	/**
 	 * How many permits a call takes: a number, or a SpEL expression on the method's
 	 * arguments such as {@code #size} or {@code #p0}. Nothing else is visible to it. By
-	 * default the policy's {@code costs} decide. A result below 0 counts as 1.
+	 * default the policy's {@code costs} decide. A result below 0 counts as 1, and an
+	 * expression that fails as the largest cost that fits.
 	 */
 	String cost() default "";
 
 	/**
 	 * The value of the dimension {@code key}: a SpEL expression on the method's
-	 * arguments, such as {@code #accountId}.
+	 * arguments, such as {@code #accountId}. One that fails is a missing identity.
 	 */
 	String key() default "";
 

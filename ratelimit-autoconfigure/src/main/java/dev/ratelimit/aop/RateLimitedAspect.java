@@ -8,14 +8,11 @@ import java.util.concurrent.RejectedExecutionException;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.util.ClassUtils;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.Request;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
@@ -25,8 +22,6 @@ import dev.ratelimit.web.RequestResolver;
  * then go on or refuse.
  */
 public final class RateLimitedAspect implements MethodInterceptor {
-
-	private static final Logger logger = LoggerFactory.getLogger(RateLimitedAspect.class);
 
 	private final RateLimitedMethods methods;
 
@@ -74,8 +69,9 @@ public final class RateLimitedAspect implements MethodInterceptor {
 		if (method == null) {
 			return invocation.proceed();
 		}
-		CurrentCall call = this.currentCall.find();
-		CallTrace trace = this.traces.find(null);
+		CurrentCall found = this.currentCall.find();
+		CurrentCall call = (found != null) ? found : NoCall.of(method, mayMissCall(method));
+		CallTrace trace = this.traces.find(call.observation());
 		return switch (method.returns()) {
 			case VALUE -> value(method, invocation, call, trace);
 			case STAGE -> stage(method, invocation, call, trace);
@@ -83,15 +79,26 @@ public final class RateLimitedAspect implements MethodInterceptor {
 		};
 	}
 
-	private @Nullable Object value(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call,
+	/**
+	 * What the handler adapter shares with the aspect.
+	 */
+	MethodCheck check() {
+		return this.check;
+	}
+
+	private @Nullable Object value(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call,
 			CallTrace trace) throws Throwable {
-		this.check.obey(mustNotBlock() ? failed(method, call) : await(method, invocation, call), call, trace);
+		Decision decided = call.decided(method);
+		if (decided == null) {
+			decided = mustNotBlock() ? this.check.decideNow(method, invocation.getArguments(), call)
+					: await(method, invocation, call);
+		}
+		this.check.obey(decided, call, trace);
 		return invocation.proceed();
 	}
 
-	private Object stage(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call,
-			CallTrace trace) {
-		CompletableFuture<Decision> decision = decide(method, invocation, call);
+	private Object stage(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call, CallTrace trace) {
+		CompletableFuture<Decision> decision = this.check.decide(method, invocation.getArguments(), call);
 		if (decision.isDone()) {
 			return stage(decision.join(), invocation, call, trace);
 		}
@@ -99,11 +106,11 @@ public final class RateLimitedAspect implements MethodInterceptor {
 		return decision.thenComposeAsync((decided) -> stage(decided, later, call, trace), this.executor);
 	}
 
-	private CompletableFuture<?> stage(Decision decision, MethodInvocation invocation, @Nullable CurrentCall call,
+	private CompletableFuture<?> stage(Decision decision, MethodInvocation invocation, CurrentCall call,
 			CallTrace trace) {
 		try {
 			this.check.obey(decision, call, trace);
-			CompletionStage<?> stage = (CompletionStage<?>) invocation.proceed();
+			CompletionStage<?> stage = (CompletionStage<?>) call.during(invocation::proceed);
 			return (stage != null) ? stage.toCompletableFuture() : CompletableFuture.completedFuture(null);
 		}
 		catch (Throwable ex) {
@@ -111,36 +118,22 @@ public final class RateLimitedAspect implements MethodInterceptor {
 		}
 	}
 
-	private Object publisher(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call,
-			CallTrace trace) {
+	private Object publisher(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call, CallTrace trace) {
 		ReactiveMethod reactive = new ReactiveMethod(this.check, method, copy(invocation), call,
 				(observation) -> (observation != null) ? this.traces.find(observation) : trace);
 		// A servlet sends the head of a stream before it subscribes: too late for a 429.
-		boolean first = call != null && method.isHandler() && reactive.isStream() && !mustNotBlock();
+		boolean first = !(call instanceof NoCall) && method.isHandler() && reactive.isStream() && !mustNotBlock();
 		return first ? reactive.decided(await(method, invocation, call)) : reactive.decidedOnSubscription();
 	}
 
 	/** The limiter has a deadline, so this ends. */
-	private Decision await(RateLimitedMethod method, MethodInvocation invocation, @Nullable CurrentCall call) {
-		return decide(method, invocation, call).join();
+	private Decision await(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call) {
+		return this.check.decide(method, invocation.getArguments(), call).join();
 	}
 
-	private CompletableFuture<Decision> decide(RateLimitedMethod method, MethodInvocation invocation,
-			@Nullable CurrentCall call) {
-		if (call == null && method.isHandler() && method.warnsFirst()) {
-			logger.warn("Who calls {} cannot be known: on WebFlux the caller is found through Reactor's context only,"
-					+ " let it return a Mono or a Flux", method.name());
-		}
-		return this.check.decide(method, invocation.getArguments(), call);
-	}
-
-	private Decision failed(RateLimitedMethod method, @Nullable CurrentCall call) {
-		return this.check
-			.fail(method, call,
-					new CallNotCheckedException(
-							method.name() + " would have to wait for the decision on a thread that must not block,"
-									+ " let it return a Mono, a Flux or a CompletionStage"))
-			.getNow(MethodCheck.passed(Request.of(method.policy())));
+	/** A publisher finds its call in the context of its subscriber. */
+	private boolean mayMissCall(RateLimitedMethod method) {
+		return method.returns() != ReturnKind.PUBLISHER && this.currentCall.mayMissCalls() && mustNotBlock();
 	}
 
 	private static boolean mustNotBlock() {

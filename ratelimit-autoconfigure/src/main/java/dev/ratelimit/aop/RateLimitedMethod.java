@@ -72,6 +72,21 @@ public final class RateLimitedMethod {
 	}
 
 	/**
+	 * Whether it is called by other code, and returns no sooner than the decision is
+	 * there: on a thread that must not block it can only obey one that is there at once.
+	 */
+	public boolean isPlainBeanMethod() {
+		return !this.handler && this.returns == ReturnKind.VALUE;
+	}
+
+	/**
+	 * Whether cost or key depend on the arguments.
+	 */
+	boolean needsArguments() {
+		return this.cost != null || this.key != null;
+	}
+
+	/**
 	 * Whether it handles HTTP requests.
 	 */
 	boolean isHandler() {

@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
@@ -17,6 +18,7 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.stereotype.Controller;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -29,6 +31,8 @@ public final class RateLimitedMethods {
 
 	private static final String WEB = "org.springframework.web.bind.annotation.";
 
+	private static final String EXCHANGE = "org.springframework.web.service.annotation.HttpExchange";
+
 	private static final Pattern NUMBER = Pattern.compile("-?[0-9]{1,18}");
 
 	private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
@@ -38,6 +42,9 @@ public final class RateLimitedMethods {
 
 	/** As they are written. */
 	private final Map<MethodClassKey, RateLimitedMethod> known = new ConcurrentHashMap<>();
+
+	/** Those that have any of them. */
+	private final Set<Class<?>> types = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * All methods found so far, for checks at start-up.
@@ -63,36 +70,91 @@ public final class RateLimitedMethods {
 				found = this.known.computeIfAbsent(new MethodClassKey(specific, targetClass),
 						(absent) -> read(annotation, specific, targetClass));
 				this.called.put(key, found);
+				this.types.add(targetClass);
 			}
 		}
 		return found;
 	}
 
+	/**
+	 * Checks that calls of all limited methods of a class pass its proxy.
+	 * @param byInterfaces whether the proxy implements interfaces, so that it overrides
+	 * final methods too
+	 * @throws IllegalStateException naming the method and the fix
+	 */
+	void requireChecked(Class<?> type, boolean byInterfaces) {
+		if (!this.types.contains(type)) {
+			return;
+		}
+		for (Method method : ReflectionUtils.getAllDeclaredMethods(type)) {
+			int modifiers = method.getModifiers();
+			String fix = Modifier.isStatic(modifiers) ? "static: make it a method of the bean"
+					: Modifier.isPrivate(modifiers) ? "private: make it package-private or public"
+							: (Modifier.isFinal(modifiers) && !byInterfaces) ? "final: remove 'final'" : null;
+			if (fix != null && !isSprings(method) && annotation(method, type) != null) {
+				throw new IllegalStateException("@RateLimited on " + type.getSimpleName() + "." + method.getName()
+						+ ": no proxy can check calls of a method that is " + fix + ", or take the annotation from it");
+			}
+			if (!byInterfaces && isCalledPastTheController(method, type)) {
+				throw new IllegalStateException(type.getSimpleName() + "." + method.getName()
+						+ " serves handlers with @RateLimited, but no proxy can override it, so that it would run without"
+						+ " the fields of its bean: make it public and not final");
+			}
+			find(method, type);
+		}
+	}
+
+	/** Spring would call it on the proxy itself, which has no fields. */
+	private static boolean isCalledPastTheController(Method method, Class<?> type) {
+		int modifiers = method.getModifiers();
+		boolean visible = (modifiers & (Modifier.PUBLIC | Modifier.PROTECTED)) != 0
+				|| (!Modifier.isPrivate(modifiers) && method.getDeclaringClass().getPackage() == type.getPackage());
+		return !(visible && !Modifier.isFinal(modifiers)) && !Modifier.isStatic(modifiers) && !method.isSynthetic()
+				&& !isSprings(method) && servesHandlers(method);
+	}
+
+	/** Base classes of Spring have final setters, which nobody means. */
+	private static boolean isSprings(Method method) {
+		return method.getDeclaringClass().getName().startsWith("org.springframework.");
+	}
+
 	private static @Nullable RateLimited annotation(Method method, Class<?> targetClass) {
+		if (method.isSynthetic()) {
+			// Kotlin's compiler moves bodies to methods of its own and copies
+			// annotations.
+			return null;
+		}
 		RateLimited own = AnnotatedElementUtils.findMergedAnnotation(method, RateLimited.class);
 		if (own != null) {
 			return own;
 		}
-		return isCoveredByClass(method) ? AnnotatedElementUtils.findMergedAnnotation(targetClass, RateLimited.class)
-				: null;
+		return isCoveredByClass(method, targetClass)
+				? AnnotatedElementUtils.findMergedAnnotation(targetClass, RateLimited.class) : null;
 	}
 
 	/**
 	 * A class speaks for what others call it for, not for what serves its own handlers: a
 	 * request must not be counted twice, or the answer to a refusal be refused.
 	 */
-	private static boolean isCoveredByClass(Method method) {
-		if (!Modifier.isPublic(method.getModifiers()) || method.isSynthetic()
+	private static boolean isCoveredByClass(Method method, Class<?> targetClass) {
+		if (!Modifier.isPublic(method.getModifiers()) || Modifier.isStatic(method.getModifiers())
 				|| ReflectionUtils.isObjectMethod(method)) {
 			return false;
 		}
-		MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-		return isHandler(method) || !(annotations.isPresent(WEB + "ExceptionHandler")
-				|| annotations.isPresent(WEB + "InitBinder") || annotations.isPresent(WEB + "ModelAttribute"));
+		return isHandler(method, targetClass) || !servesHandlers(method);
 	}
 
-	private static boolean isHandler(Method method) {
-		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(WEB + "RequestMapping");
+	private static boolean servesHandlers(Method method) {
+		MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+		return annotations.isPresent(WEB + "ExceptionHandler") || annotations.isPresent(WEB + "InitBinder")
+				|| annotations.isPresent(WEB + "ModelAttribute");
+	}
+
+	/** {@code @HttpExchange} is for clients too, which are no controllers. */
+	private static boolean isHandler(Method method, Class<?> targetClass) {
+		MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+		return annotations.isPresent(WEB + "RequestMapping") || (annotations.isPresent(EXCHANGE)
+				&& MergedAnnotations.from(targetClass, SearchStrategy.TYPE_HIERARCHY).isPresent(Controller.class));
 	}
 
 	private RateLimitedMethod read(RateLimited annotation, Method method, Class<?> targetClass) {
@@ -102,11 +164,15 @@ public final class RateLimitedMethods {
 			if (annotation.policy().isBlank()) {
 				throw new IllegalArgumentException("names no policy, write for example @RateLimited(\"orders\")");
 			}
+			if (Modifier.isFinal(type.getModifiers()) && ClassUtils.getAllInterfacesForClass(type).length == 0) {
+				throw new IllegalArgumentException("no proxy can check calls of a class that is final: remove 'final'"
+						+ " (in Kotlin make it open, or use the plugin kotlin-spring)");
+			}
 			List<String> parameters = parameters(method);
 			Long constantCost = constantCost(annotation.cost().strip());
 			ArgumentExpression cost = (constantCost == null) ? expression(annotation.cost(), parameters) : null;
-			return new RateLimitedMethod(name, annotation.policy(), method.getReturnType(), isHandler(method),
-					constantCost, cost, expression(annotation.key(), parameters));
+			return new RateLimitedMethod(name, annotation.policy(), ReturnKind.type(method),
+					isHandler(method, targetClass), constantCost, cost, expression(annotation.key(), parameters));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalStateException("@RateLimited on " + name + ": " + ex.getMessage(), ex);
@@ -132,7 +198,8 @@ public final class RateLimitedMethods {
 		String[] discovered = this.names.getParameterNames(method);
 		List<String> parameters = new ArrayList<>(method.getParameterCount());
 		for (int i = 0; i < method.getParameterCount(); i++) {
-			parameters.add((discovered != null) ? discovered[i] : "p" + i);
+			// What Kotlin adds to suspending functions has no name.
+			parameters.add((discovered != null && i < discovered.length) ? discovered[i] : "p" + i);
 		}
 		return parameters;
 	}

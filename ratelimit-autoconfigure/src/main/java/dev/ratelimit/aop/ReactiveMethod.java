@@ -1,13 +1,18 @@
 package dev.ratelimit.aop;
 
+import java.lang.reflect.Method;
+import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.security.core.context.ReactiveSecurityContextHolder;
+import org.springframework.security.core.context.SecurityContext;
 import org.springframework.util.ClassUtils;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -32,7 +37,7 @@ final class ReactiveMethod {
 
 	private final MethodInvocation invocation;
 
-	private final @Nullable CurrentCall threadCall;
+	private final CurrentCall threadCall;
 
 	private final CallTrace.Source traces;
 
@@ -43,8 +48,8 @@ final class ReactiveMethod {
 	 * @param threadCall the call of the thread that called the method
 	 * @param traces finds traces, that of the same thread where the context has none
 	 */
-	ReactiveMethod(MethodCheck check, RateLimitedMethod method, MethodInvocation invocation,
-			@Nullable CurrentCall threadCall, CallTrace.Source traces) {
+	ReactiveMethod(MethodCheck check, RateLimitedMethod method, MethodInvocation invocation, CurrentCall threadCall,
+			CallTrace.Source traces) {
 		this.check = check;
 		this.method = method;
 		this.invocation = invocation;
@@ -56,6 +61,14 @@ final class ReactiveMethod {
 
 	static boolean mustNotBlock() {
 		return Schedulers.isInNonBlockingThread();
+	}
+
+	/**
+	 * The publisher that Spring makes of a suspending function's result.
+	 */
+	static Class<?> suspending(Method method) {
+		String result = new MethodParameter(method, -1).getParameterType().getName();
+		return result.equals("kotlinx.coroutines.flow.Flow") ? Flux.class : Mono.class;
 	}
 
 	boolean isStream() {
@@ -84,17 +97,16 @@ final class ReactiveMethod {
 	private Mono<Decision> admitted(ContextView context) {
 		CallTrace trace = this.traces.find(context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null));
 		Mono<CurrentCall> exchange = WEB ? ExchangeCurrentCall.find(context) : null;
-		if (exchange == null) {
-			return admitted(this.threadCall, trace);
+		if (exchange != null) {
+			return exchange.flatMap((call) -> admitted(call, trace));
 		}
-		return exchange.materialize().flatMap((call) -> {
-			Throwable failure = call.getThrowable();
-			return (failure != null) ? mono(
-					this.check.fail(this.method, null,
-							new CallNotCheckedException(
-									"the caller could not be identified: " + failure.getClass().getSimpleName())),
-					null, trace) : admitted(call.get(), trace);
-		});
+		if (this.threadCall instanceof NoCall outside && NoCall.SECURITY) {
+			return Security.principal()
+				.map((principal) -> new NoCall(outside.route(), principal, false))
+				.defaultIfEmpty(outside)
+				.flatMap((call) -> admitted(call, trace));
+		}
+		return admitted(this.threadCall, trace);
 	}
 
 	private Mono<Decision> admitted(@Nullable CurrentCall call, CallTrace trace) {
@@ -112,6 +124,15 @@ final class ReactiveMethod {
 		catch (Throwable ex) {
 			return Flux.error(ex);
 		}
+	}
+
+	/** Loaded only where there is Spring Security. */
+	private static final class Security {
+
+		static Mono<Principal> principal() {
+			return ReactiveSecurityContextHolder.getContext().mapNotNull(SecurityContext::getAuthentication);
+		}
+
 	}
 
 }

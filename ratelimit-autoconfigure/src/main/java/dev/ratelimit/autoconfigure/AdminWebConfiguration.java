@@ -8,8 +8,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 import dev.ratelimit.actuate.AdminPaths;
+import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.BodyLimitAdvice;
 import dev.ratelimit.admin.BodyLimitWebFilter;
+import dev.ratelimit.admin.EncodedSlashWebFilter;
 import dev.ratelimit.selfservice.TenantController;
 
 /**
@@ -37,8 +39,8 @@ class AdminWebConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		BodyLimitAdvice rateLimitBodyLimit() {
-			return new BodyLimitAdvice();
+		BodyLimitAdvice rateLimitBodyLimit(Audit audit) {
+			return new BodyLimitAdvice(audit);
 		}
 
 	}
@@ -53,8 +55,15 @@ class AdminWebConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		BodyLimitWebFilter rateLimitBodyLimit(AdminPaths paths) {
-			return new BodyLimitWebFilter(
-					(path) -> paths.contain(path) || path.startsWith(TenantController.PATH + '/'));
+			AdminPaths tenants = new AdminPaths(TenantController.PATH);
+			return new BodyLimitWebFilter((path) -> paths.contain(path) || tenants.contain(path));
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		@ConditionalOnClass(name = "org.springframework.security.web.server.WebFilterChainProxy")
+		EncodedSlashWebFilter rateLimitEncodedSlash(AdminPaths paths) {
+			return new EncodedSlashWebFilter(paths::contain);
 		}
 
 	}

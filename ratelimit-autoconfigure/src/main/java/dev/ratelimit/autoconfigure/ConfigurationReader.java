@@ -49,9 +49,12 @@ final class ConfigurationReader {
 
 	private final Environment environment;
 
-	ConfigurationReader(PolicyMapper mapper, Environment environment) {
+	private final PropertyCheck check;
+
+	ConfigurationReader(PolicyMapper mapper, Environment environment, PropertyCheck check) {
 		this.mapper = mapper;
 		this.environment = environment;
+		this.check = check;
 	}
 
 	/**
@@ -61,14 +64,38 @@ final class ConfigurationReader {
 	Configuration read(Configuration last) {
 		Binder binder = Binder.get(this.environment);
 		List<Rejected> rejected = new ArrayList<>();
-		Map<String, Policy> policies = policies(binder, last, rejected);
+		OneByOne handler = new OneByOne();
+		List<InvalidPolicyException> elsewhere = new ArrayList<>();
+		this.check.mistakes((warning) -> logger.debug(warning)).forEach((mistake) -> {
+			String id = mistake.policy();
+			if (id != null) {
+				handler.problems.put(id, mistake.problem());
+			}
+			else {
+				elsewhere.add(mistake.problem());
+			}
+		});
+		Map<String, Policy> policies = policies(binder, handler, last, rejected);
+		if (!elsewhere.isEmpty()) {
+			// One of them may be the name of a list, which would be empty without it.
+			keepLists(elsewhere, rejected);
+			return new Configuration(policies, last.allow(), last.deny(), rejected);
+		}
 		AccessList allow = list(binder, Kind.ALLOW, last.allow(), rejected);
 		AccessList deny = list(binder, Kind.DENY, last.deny(), rejected);
 		return new Configuration(policies, allow, deny, rejected);
 	}
 
-	private Map<String, Policy> policies(Binder binder, Configuration last, List<Rejected> rejected) {
-		OneByOne handler = new OneByOne();
+	private static void keepLists(List<InvalidPolicyException> mistakes, List<Rejected> rejected) {
+		InvalidPolicyException all = PropertyCheck.all(mistakes);
+		logger.warn("'ratelimit.allow' and 'ratelimit.deny' are not reloaded; the lists before stay in force. {}",
+				all.getMessage());
+		for (Kind kind : List.of(Kind.ALLOW, Kind.DENY)) {
+			rejected.add(rejected(kind, "ratelimit." + kind.text(), all));
+		}
+	}
+
+	private Map<String, Policy> policies(Binder binder, OneByOne handler, Configuration last, List<Rejected> rejected) {
 		Map<String, PolicyProperties> all = checked(POLICIES.toString(),
 				() -> binder.bind(POLICIES, Bindable.mapOf(String.class, PolicyProperties.class), handler)
 					.orElseGet(Map::of),
@@ -82,6 +109,9 @@ final class ConfigurationReader {
 		}
 		Map<String, Policy> policies = new HashMap<>();
 		all.forEach((id, properties) -> {
+			if (handler.problems.containsKey(id)) {
+				return;
+			}
 			String at = POLICIES + "." + id;
 			Policy policy = checked(at, () -> this.mapper.map(at, id, properties),
 					(problem) -> handler.problems.put(id, problem));

@@ -83,13 +83,24 @@ final class DocumentBinder {
 	private static Object record(String at, Class<?> type, Map<?, ?> fields) {
 		RecordShape shape = RecordShape.of(type);
 		@Nullable Object[] values = shape.defaults();
+		@Nullable String[] spellings = new @Nullable String[values.length];
 		fields.forEach((key, value) -> {
-			RecordShape.Field field = shape.field(String.valueOf(key));
+			String name = String.valueOf(key);
+			RecordShape.Field field = shape.field(name);
 			if (field == null) {
-				throw new InvalidPolicyException(shown(at + '.' + key),
-						"There is no field '" + shown(at + '.' + key) + "'.",
-						"Use one of: " + String.join(", ", shape.names()) + ".");
+				String shown = shown(at + '.' + name);
+				throw shape.isNotSupportedYet(name) ? FieldRules.notSupported(shown)
+						: FieldRules.unknown(shown, "There is no field '" + shown + "'.",
+								Nearest.of(name, shape.names()),
+								"Use one of: " + String.join(", ", shape.names()) + ".");
 			}
+			String other = spellings[field.place()];
+			if (other != null) {
+				String shown = shown(at + '.' + field.name());
+				throw new InvalidPolicyException(shown, "'" + other + "' and '" + name + "' are the same field.",
+						"Set '" + shown + "' once.");
+			}
+			spellings[field.place()] = name;
 			// As in YAML, where an object without fields is not there.
 			if (!(isRecord(field.type()) && value instanceof Map<?, ?> map && map.isEmpty())) {
 				values[field.place()] = value(at + '.' + field.name(), field.type(), value);
@@ -99,6 +110,9 @@ final class DocumentBinder {
 	}
 
 	private static Object scalar(String at, Type type, String text) {
+		if (FieldRules.lacksUnit(type, text)) {
+			throw FieldRules.withoutUnit(shown(at), text);
+		}
 		try {
 			Object value = RecordShape.convert(text, type);
 			if (value != null) {

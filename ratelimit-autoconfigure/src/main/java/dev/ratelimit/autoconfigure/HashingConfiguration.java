@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import java.time.Clock;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,20 +54,27 @@ class HashingConfiguration {
 	}
 
 	/**
-	 * Keeps the salt from being shown, whatever the endpoints of Boot may show.
+	 * Keeps secrets of ours from being shown, whatever the endpoints of Boot may show:
+	 * salts, and the URL of the policy store, which may hold a password.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = "org.springframework.boot.actuate.endpoint.SanitizingFunction")
-	static class SaltSanitizing {
+	static class SecretSanitizing {
+
+		/**
+		 * Without separators, as environment variables and properties spell differently.
+		 */
+		private static final Pattern SECRET = Pattern
+			.compile(".*hashsalt|.*ratelimitsalt|.*storeredisurl|.*ratelimit.*(password|secret)");
 
 		@Bean
-		SanitizingFunction rateLimitSaltSanitizing() {
-			return (data) -> isSalt(data) ? data.withSanitizedValue() : data;
+		SanitizingFunction rateLimitSecretSanitizing() {
+			return (data) -> isSecret(data) ? data.withSanitizedValue() : data;
 		}
 
-		private static boolean isSalt(SanitizableData data) {
+		private static boolean isSecret(SanitizableData data) {
 			String key = data.getKey().toLowerCase(Locale.ROOT).replaceAll("[^a-z]", "");
-			return key.endsWith("hashsalt") || key.endsWith("ratelimitsalt");
+			return SECRET.matcher(key).matches();
 		}
 
 	}

@@ -26,6 +26,8 @@ final class LimiterConnection implements AutoCloseable {
 
 	private final LettuceConnectionFactory factory;
 
+	private final String node;
+
 	private final RedisConnector connector;
 
 	private final ClientResources resources;
@@ -42,9 +44,18 @@ final class LimiterConnection implements AutoCloseable {
 		this.factory = copy(application, client);
 		this.factory.afterPropertiesSet();
 		this.factory.start();
+		this.node = node(application);
+		this.connector = another();
+	}
+
+	/**
+	 * One more connection to the same, for what checks must not wait behind. Whoever
+	 * wants it starts and closes it.
+	 */
+	RedisConnector another() {
 		AbstractRedisClient nativeClient = this.factory.getRequiredNativeClient();
-		this.connector = (nativeClient instanceof RedisClusterClient cluster) ? RedisConnector.to(cluster)
-				: RedisConnector.to((RedisClient) nativeClient, node(application));
+		return (nativeClient instanceof RedisClusterClient cluster) ? RedisConnector.to(cluster)
+				: RedisConnector.to((RedisClient) nativeClient, this.node);
 	}
 
 	RedisConnector connector() {

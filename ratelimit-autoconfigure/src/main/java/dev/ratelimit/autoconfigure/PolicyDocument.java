@@ -9,6 +9,7 @@ import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyOverride;
@@ -76,7 +77,7 @@ final class PolicyDocument {
 
 	private static Map<String, Object> override(PolicyOverride override) {
 		Map<String, String> when = new TreeMap<>();
-		override.when().forEach((dimension, value) -> when.put(dimension.name(), value));
+		override.when().forEach((dimension, value) -> when.put(dimension.name(), ApiKeyDigest.said(dimension, value)));
 		return Map.of("when", when, "limits", quotas(override.limits()));
 	}
 

@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -32,6 +33,11 @@ final class PolicyDocuments implements RecordReader {
 			Policy policy = this.mapper.map("policy", id, properties);
 			return new Policy(id, version, policy.algorithm(), policy.limits(), policy.settings());
 		});
+	}
+
+	@Override
+	public Map<String, Object> upgrade(Map<String, Object> document, Consumer<String> changed) {
+		return EarlierPolicy.upgrade(document, changed);
 	}
 
 	@Override

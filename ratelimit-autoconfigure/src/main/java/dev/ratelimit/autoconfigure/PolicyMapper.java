@@ -13,7 +13,9 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyOverride;
@@ -22,7 +24,7 @@ import dev.ratelimit.Rollout;
 import dev.ratelimit.Tier;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
-import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.web.PathCosts;
 
 /**
  * Makes policies of properties. What cannot be meant fails with the property's name, its
@@ -79,15 +81,19 @@ final class PolicyMapper {
 			overrides.add(map(at + ".overrides[" + i + "]", properties.overrides().get(i)));
 		}
 		String floor = properties.degradedFloor();
-		Policy.Settings settings = new Policy.Settings(properties.description(), properties.owner(),
-				properties.enforcement(), properties.mode() == PolicyProperties.Mode.SHADOW, properties.onFailure(),
-				(floor != null) ? quota(at + ".degraded-floor", floor) : null, properties.onMissingIdentity(),
-				properties.timeout(), properties.costs(), tiers, overrides, rollout(at, properties.rollout()));
+		boolean shadow = properties.mode() == PolicyProperties.Mode.SHADOW;
+		Rollout rollout = rollout(at, properties.rollout());
+		requireNoStagesInShadow(at, id, shadow, rollout);
+		Quota degradedFloor = (floor != null) ? quota(at + ".degraded-floor", floor) : null;
+		Policy.Settings settings = checked(at + ".timeout", "Set '" + at + ".timeout' to 1ms or more.",
+				() -> new Policy.Settings(properties.description(), properties.owner(), properties.enforcement(),
+						shadow, properties.onFailure(), degradedFloor, properties.onMissingIdentity(),
+						properties.timeout(), properties.costs(), tiers, overrides, rollout));
 		Policy policy = checked(at, "Set '" + at + "' to something that can be meant.",
 				() -> new Policy(id, 0, properties.algorithm(), limits, settings));
-		requireCostsThatFit(at, policy, properties.cost());
+		requireCostsThatFit(at, policy);
 		checked(at + ".costs", "Set '" + at + ".costs' to patterns such as '[/orders/export/**]'.", () -> {
-			RequestResolver.validate(policy);
+			PathCosts.validate(policy);
 			return policy;
 		});
 		return policy;
@@ -101,15 +107,17 @@ final class PolicyMapper {
 						() -> new Rollout(rollout.percent(), rollout.validFrom(), rollout.stages(), rollout.hold()));
 	}
 
-	private static void requireCostsThatFit(String at, Policy policy, PolicyProperties.@Nullable Cost settled) {
-		long largest = policy.largestCost();
-		if (settled != null && (settled.estimate() < 0 || settled.estimate() > largest)) {
-			throw new InvalidPolicyException(at + ".cost.estimate",
-					"Policy '" + policy.id() + "' estimates a cost of " + settled.estimate()
-							+ ", but no caller ever has more than " + largest + " permits at once.",
-					"Set '" + at + ".cost.estimate' to 0 to " + largest + ", or raise the burst of the limits"
-							+ orSplit(policy) + ".");
+	/** A version in shadow is for nobody, so it could never reach its first stage. */
+	private static void requireNoStagesInShadow(String at, String id, boolean shadow, Rollout rollout) {
+		if (shadow && !rollout.stages().isEmpty()) {
+			throw new InvalidPolicyException(at + ".rollout.stages",
+					"Policy '" + id + "' is in shadow and has rollout stages.",
+					"Remove '" + at + ".rollout.stages', or set '" + at + ".mode' to enforce.");
 		}
+	}
+
+	private static void requireCostsThatFit(String at, Policy policy) {
+		long largest = policy.largestCost();
 		policy.settings().costs().forEach((pattern, cost) -> {
 			if (cost < 0 || cost > largest) {
 				throw new InvalidPolicyException(at + ".costs",
@@ -147,10 +155,32 @@ final class PolicyMapper {
 
 	private PolicyOverride map(String at, PolicyProperties.Override override) {
 		Map<Dimension, String> when = new LinkedHashMap<>();
-		override.when()
-			.forEach((name, value) -> when.put(dimension(at + ".when", "An override is for callers by", name), value));
+		override.when().forEach((name, value) -> {
+			Dimension dimension = dimension(at + ".when", "An override is for callers by", name);
+			String where = at + ".when." + name;
+			requireNoBrokenDigest(where, dimension, value);
+			when.put(dimension, dimension.equals(Dimension.IP) ? address(where, value) : value);
+		});
 		return checked(at + ".when", "Set '" + at + ".when', for example " + at + ".when.tenant=acme.",
 				() -> new PolicyOverride(when, quotas(at + ".limits", override.limits())));
+	}
+
+	/** An override is looked up by the one way in which an address is written. */
+	private static String address(String at, String text) {
+		IpAddress address = IpAddress.parse(text);
+		if (address == null) {
+			throw new InvalidPolicyException(at, "An override by ip is for one IP address, and this is none.",
+					"Set '" + at + "' to an address such as 203.0.113.7 or 2001:db8::7.");
+		}
+		return address.toString();
+	}
+
+	private static void requireNoBrokenDigest(String at, Dimension dimension, String value) {
+		if (ApiKeyDigest.isBroken(dimension, value)) {
+			throw new InvalidPolicyException(at,
+					"This API key begins with sha256: but is no digest, which has 64 hex digits.",
+					"Set '" + at + "' to sha256: and 64 hex digits, or to the key itself.");
+		}
 	}
 
 	/**
@@ -162,7 +192,11 @@ final class PolicyMapper {
 		for (int i = 0; i < entries.size(); i++) {
 			String where = at + "[" + i + "]";
 			Map<Dimension, String> entry = new LinkedHashMap<>();
-			entries.get(i).forEach((name, value) -> entry.put(dimension(where, "A list entry is about", name), value));
+			entries.get(i).forEach((name, value) -> {
+				Dimension dimension = dimension(where, "A list entry is about", name);
+				requireNoBrokenDigest(where + '.' + name, dimension, value);
+				entry.put(dimension, value);
+			});
 			mapped.add(entry);
 			requireEntry(where, deny, entry);
 		}
@@ -179,6 +213,21 @@ final class PolicyMapper {
 			throw new InvalidPolicyException(at, "This entry of the deny-list would refuse everything.",
 					"Name those in '" + at + "' who are to be turned away, or turn the switch to deny.");
 		}
+	}
+
+	/**
+	 * Makes networks.
+	 * @param at where they were written, for what is said about them
+	 */
+	static List<IpAddress.Range> ranges(String at, List<String> texts) {
+		List<IpAddress.Range> ranges = new ArrayList<>();
+		for (int i = 0; i < texts.size(); i++) {
+			String text = texts.get(i);
+			String where = at + "[" + i + "]";
+			ranges.add(checked(where, "Set '" + where + "' to an address or a network such as 10.0.0.0/8.",
+					() -> IpAddress.Range.parse(text)));
+		}
+		return ranges;
 	}
 
 	Dimension dimension(String at, String what, String name) {

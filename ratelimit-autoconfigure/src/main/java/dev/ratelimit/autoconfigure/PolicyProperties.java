@@ -24,7 +24,8 @@ import dev.ratelimit.MissingIdentity;
  * @param onFailure What answers when the counters cannot.
  * @param degradedFloor Quota per IP that holds while degraded, for example 20/s.
  * @param onMissingIdentity What happens to a request that lacks a dimension.
- * @param timeout Hard deadline of a check; overrides ratelimit.redis.timeout.
+ * @param timeout Hard deadline of a check, at least 1ms; overrides
+ * ratelimit.redis.timeout.
  * @param costs Cost of a request by path pattern, as "[/orders/export/**]"; the most
  * specific pattern wins.
  * @param limits Limits by name; a request has to pass all of them.
@@ -32,17 +33,14 @@ import dev.ratelimit.MissingIdentity;
  * @param overrides What is different for single callers; the most dimensions win, then
  * the last.
  * @param rollout How a new version is brought to callers.
- * @param cost Cost that is known only after the response.
- * @param idempotency How repeated requests are recognised.
- * @param penalty What happens to callers that keep sending while refused.
  */
+@NotSupportedYet({ "cost", "idempotency", "penalty" })
 public record PolicyProperties(@DefaultValue("") String description, @DefaultValue("") String owner,
 		@DefaultValue("gcra") Algorithm algorithm, @DefaultValue("strict") Enforcement enforcement,
 		@DefaultValue("enforce") Mode mode, @DefaultValue("allow") FailureMode onFailure,
 		@Nullable String degradedFloor, @DefaultValue("ip") MissingIdentity onMissingIdentity,
 		@Nullable Duration timeout, @DefaultValue Map<String, Long> costs, @DefaultValue Map<String, Limit> limits,
-		@DefaultValue Map<String, Tier> tiers, @DefaultValue List<Override> overrides, @Nullable Rollout rollout,
-		@Nullable Cost cost, @Nullable Idempotency idempotency, @Nullable Penalty penalty) {
+		@DefaultValue Map<String, Tier> tiers, @DefaultValue List<Override> overrides, @Nullable Rollout rollout) {
 
 	/**
 	 * Whether a policy is obeyed.
@@ -91,44 +89,10 @@ public record PolicyProperties(@DefaultValue("") String description, @DefaultVal
 	 * @param percent Share of callers, in percent.
 	 * @param validFrom Time before which it does not apply.
 	 * @param stages Shares that it goes through, in percent.
-	 * @param hold Time between two stages.
+	 * @param hold Time between two stages, at least 1s.
 	 */
 	public record Rollout(@DefaultValue("100") int percent, @Nullable Instant validFrom,
 			@DefaultValue List<Integer> stages, @DefaultValue("10m") Duration hold) {
-	}
-
-	/**
-	 * Cost that is known only after the response.
-	 *
-	 * @param estimate Permits taken before.
-	 * @param settleHeader Response header with the true number.
-	 */
-	public record Cost(@DefaultValue("1") long estimate, @Nullable String settleHeader) {
-	}
-
-	/**
-	 * How repeated requests are recognised.
-	 *
-	 * @param header Request header with the id.
-	 * @param ttl Time for which a decision is remembered.
-	 * @param maxReplays Number of times that it is given back.
-	 */
-	public record Idempotency(@DefaultValue("X-Request-Id") String header, @DefaultValue("10m") Duration ttl,
-			@DefaultValue("3") int maxReplays) {
-	}
-
-	/**
-	 * What happens to callers that keep sending while refused.
-	 *
-	 * @param after Refusals that start a cool-down.
-	 * @param coolDown First cool-down.
-	 * @param max Longest cool-down.
-	 * @param banAfter Refusals that start a ban.
-	 * @param banFor Length of a ban.
-	 */
-	public record Penalty(@DefaultValue("100") long after, @DefaultValue("10s") Duration coolDown,
-			@DefaultValue("10m") Duration max, @DefaultValue("1000") long banAfter,
-			@DefaultValue("1h") Duration banFor) {
 	}
 
 }

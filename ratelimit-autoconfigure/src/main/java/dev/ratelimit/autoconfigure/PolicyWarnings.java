@@ -2,8 +2,10 @@ package dev.ratelimit.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,10 +14,11 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rollout;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.web.DimensionResolver;
+import dev.ratelimit.web.PathCosts;
 
 /**
- * Says at start what is allowed but probably not meant, and what is set but has no
- * effect.
+ * Says at start what is allowed but probably a mistake.
  */
 final class PolicyWarnings {
 
@@ -24,12 +27,9 @@ final class PolicyWarnings {
 	private PolicyWarnings() {
 	}
 
-	static void log(RateLimitProperties properties, PolicySet policies) {
+	static void log(RateLimitProperties properties, PolicySet policies, Map<String, DimensionResolver> resolvers) {
 		policies.policies().forEach((policy) -> warnings(policy).forEach(logger::warn));
-		List<String> unused = withoutEffect(properties);
-		if (!unused.isEmpty()) {
-			logger.warn("These settings are read but have no effect in this version: {}", String.join(", ", unused));
-		}
+		neverMatching(properties, policies, resolvers).forEach(logger::warn);
 	}
 
 	static List<String> warnings(Policy policy) {
@@ -50,24 +50,41 @@ final class PolicyWarnings {
 			warnings.add("Policy '" + policy.id() + "' has stages, but a policy in the configuration stays at its "
 					+ rollout.percent() + " %; write it through the actuator endpoint to have it rolled out in stages");
 		}
+		if (!PathCosts.effective() && !policy.settings().costs().isEmpty()) {
+			warnings.add("Policy '" + policy.id()
+					+ "' has costs for paths, which have no effect in this application: it has "
+					+ "no spring-web and so no paths; pass the cost with the request");
+		}
 		return warnings;
 	}
 
-	static List<String> withoutEffect(RateLimitProperties properties) {
-		List<String> unused = new ArrayList<>();
-		properties.policies().forEach((id, policy) -> {
-			String at = "ratelimit.policies." + id;
-			addIfSet(unused, at + ".cost", policy.cost());
-			addIfSet(unused, at + ".idempotency", policy.idempotency());
-			addIfSet(unused, at + ".penalty", policy.penalty());
+	/**
+	 * Entries about values that callers choose, which never match.
+	 */
+	static List<String> neverMatching(RateLimitProperties properties, PolicySet policies,
+			Map<String, DimensionResolver> resolvers) {
+		Set<String> chosen = new TreeSet<>(Set.of("key"));
+		resolvers.forEach((name, resolver) -> {
+			if (!resolver.verified()) {
+				chosen.add(name);
+			}
 		});
-		return unused;
-	}
-
-	private static void addIfSet(List<String> unused, String name, @Nullable Object value) {
-		if (value != null) {
-			unused.add(name);
-		}
+		Set<String> where = new TreeSet<>();
+		properties.allow().forEach((entry) -> entry.keySet().forEach((name) -> where.add("ratelimit.allow#" + name)));
+		policies.policies()
+			.forEach((policy) -> policy.settings()
+				.overrides()
+				.forEach((override) -> override.when()
+					.keySet()
+					.forEach((dimension) -> where
+						.add("ratelimit.policies." + policy.id() + ".overrides#" + dimension.name()))));
+		return where.stream()
+			.filter((text) -> chosen.contains(text.substring(text.indexOf('#') + 1)))
+			.map((text) -> "An entry in '" + text.substring(0, text.indexOf('#')) + "' names '"
+					+ text.substring(text.indexOf('#') + 1)
+					+ "', whose values callers can choose, so it never matches; if they cannot, let verified() of its "
+					+ "DimensionResolver return true")
+			.toList();
 	}
 
 }

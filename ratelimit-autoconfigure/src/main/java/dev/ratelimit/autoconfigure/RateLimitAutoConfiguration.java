@@ -7,15 +7,18 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
 import dev.ratelimit.Decision;
@@ -58,13 +61,18 @@ import dev.ratelimit.web.RequestResolver;
 @AutoConfiguration(after = RateLimitRedisAutoConfiguration.class)
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RateLimitProperties.class)
-@Import(HashingConfiguration.class)
+@Import({ HashingConfiguration.class, MissingLettuce.class })
 public class RateLimitAutoConfiguration {
 
 	private static final int MAX_HOT = 10_000;
 
 	/** How many versions of a policy are looked through for a good one. */
 	private static final int OLDER = 20;
+
+	@Bean
+	static PropertyCheck rateLimitPropertyCheck(ConfigurableEnvironment environment) {
+		return new PropertyCheck(environment);
+	}
 
 	@Bean
 	@ConditionalOnMissingBean
@@ -74,9 +82,10 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	Policies rateLimitPolicies(RateLimitProperties properties, PolicyMapper mapper) {
+	Policies rateLimitPolicies(RateLimitProperties properties, PolicyMapper mapper,
+			Map<String, DimensionResolver> resolvers) {
 		Policies policies = new Policies(mapper.map(properties));
-		PolicyWarnings.log(properties, policies.get());
+		PolicyWarnings.log(properties, policies.get(), dimensions(resolvers));
 		return policies;
 	}
 
@@ -163,7 +172,7 @@ public class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(RateLimiter.class)
-	PolicyRateLimiter rateLimiter(RateLimitProperties properties, Policies policies, CounterKeys keys,
+	PolicyRateLimiter rateLimitLimiter(RateLimitProperties properties, Policies policies, CounterKeys keys,
 			Counters counters, HotCounters hot, TopRefusals refusals, Fallback fallback,
 			ObjectProvider<DecisionListener> listeners) {
 		Splitting splitting = (counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : hot::parts;
@@ -180,7 +189,8 @@ public class RateLimitAutoConfiguration {
 		identity.apiKeys()
 			.forEach((digest, key) -> apiKeys.put(digest, new ApiKeyVerifier.VerifiedKey(key.tenant(), key.tier())));
 		IdentityOptions options = new IdentityOptions(identity.tenantClaim(), identity.userClaim(),
-				identity.tierClaim(), identity.apiKeyHeader(), apiKeys, identity.trustedHops());
+				identity.tierClaim(), identity.apiKeyHeader(), apiKeys, identity.trustedHops(),
+				PolicyMapper.ranges("ratelimit.identity.trusted-proxies", identity.trustedProxies()));
 		return new RequestResolver(options, properties.region(), dimensions(resolvers), verifier.getIfAvailable(),
 				policies);
 	}
@@ -200,8 +210,10 @@ public class RateLimitAutoConfiguration {
 	}
 
 	@Bean
-	ForwardedHeadersCheck rateLimitForwardedHeadersCheck(RateLimitProperties properties, Environment environment) {
-		return new ForwardedHeadersCheck(properties.identity().trustForwarded(), environment);
+	@ConditionalOnWebApplication
+	ForwardedHeadersCheck rateLimitForwardedHeadersCheck(RateLimitProperties properties, Environment environment,
+			ListableBeanFactory beans) {
+		return new ForwardedHeadersCheck(properties.identity().trustForwarded(), environment, beans);
 	}
 
 	static LimiterOptions options(RateLimitProperties properties) {
@@ -230,7 +242,7 @@ public class RateLimitAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		ReactiveRateLimiter reactiveRateLimiter(RateLimiter limiter) {
+		ReactiveRateLimiter rateLimitReactiveLimiter(RateLimiter limiter) {
 			return ReactiveRateLimiter.of(limiter);
 		}
 

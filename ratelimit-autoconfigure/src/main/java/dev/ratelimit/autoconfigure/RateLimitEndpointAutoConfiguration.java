@@ -2,8 +2,13 @@ package dev.ratelimit.autoconfigure;
 
 import java.time.Clock;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -13,6 +18,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.http.ResponseEntity;
 
 import dev.ratelimit.actuate.AdminPaths;
 import dev.ratelimit.actuate.AuditAdmin;
@@ -27,6 +33,7 @@ import dev.ratelimit.actuate.ServletDeniedListener;
 import dev.ratelimit.actuate.SwitchAdmin;
 import dev.ratelimit.actuate.UsageAdmin;
 import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AdminReaders;
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.AuditTrail;
 import dev.ratelimit.admin.AuthorityCheck;
@@ -46,10 +53,11 @@ import dev.ratelimit.refusal.RefusalHistory;
 import dev.ratelimit.refusal.RefusalRecorder;
 
 /**
- * The actuator endpoint {@code ratelimit}.
+ * The actuator endpoint {@code ratelimit}. It speaks HTTP only: a worker may expose it,
+ * and has none.
  */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
-@ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, ResponseEntity.class })
 @ConditionalOnAvailableEndpoint(RateLimitEndpoint.class)
 @ConditionalOnBean(Policies.class)
 @Import({ AuditConfiguration.class, AdminWebConfiguration.class })
@@ -61,11 +69,12 @@ public class RateLimitEndpointAutoConfiguration {
 	@ConditionalOnMissingBean
 	RateLimitEndpoint rateLimitEndpoint(Policies policies, Counters counters, Fleet fleet, SwitchAdmin redSwitch,
 			HotKeyAdmin hotKeys, UsageAdmin usage, AuditTrail trail, Audit audit, PolicyAdmin policyAdmin,
-			RecordAdmin records, RefusalAdmin refusals, RateLimitProperties properties, ObjectProvider<Nodes> nodes) {
+			RecordAdmin records, RefusalAdmin refusals, RateLimitProperties properties, ObjectProvider<Nodes> nodes,
+			AdminCheck check) {
 		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes),
 				policyAdmin::describe);
-		return new RateLimitEndpoint(overview, redSwitch, hotKeys, usage, new AuditAdmin(trail, audit), policyAdmin,
-				records, refusals);
+		return new RateLimitEndpoint(new AdminReaders(check, audit), overview, redSwitch, hotKeys, usage,
+				new AuditAdmin(trail, audit), policyAdmin, records, refusals);
 	}
 
 	@Bean
@@ -142,7 +151,7 @@ public class RateLimitEndpointAutoConfiguration {
 	}
 
 	/**
-	 * Writes need the role.
+	 * Reads and writes need roles.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = SECURITY)
@@ -163,9 +172,18 @@ public class RateLimitEndpointAutoConfiguration {
 	@ConditionalOnMissingClass(SECURITY)
 	static class WithoutSecurity {
 
+		private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
 		@Bean
 		@ConditionalOnMissingBean
-		AdminCheck rateLimitAdminCheck() {
+		AdminCheck rateLimitAdminCheck(ObjectProvider<EndpointAccessResolver> access) {
+			access.ifAvailable((resolver) -> {
+				if (resolver.accessFor(EndpointId.of("ratelimit"), Access.READ_ONLY) == Access.UNRESTRICTED) {
+					logger.warn("Whoever reaches the actuator endpoint 'ratelimit' may change limits: it has access "
+							+ "'unrestricted', and there is no Spring Security that could tell who calls. Add "
+							+ "spring-boot-starter-security, or set management.endpoint.ratelimit.access=read-only");
+				}
+			});
 			return AdminCheck.ANYBODY;
 		}
 

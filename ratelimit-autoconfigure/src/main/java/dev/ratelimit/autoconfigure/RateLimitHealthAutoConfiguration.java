@@ -29,6 +29,13 @@ import dev.ratelimit.limiter.RedSwitch;
 @ConditionalOnBean(Policies.class)
 public class RateLimitHealthAutoConfiguration {
 
+	@Bean
+	RateLimitHealth rateLimitHealth(PolicyRateLimiter limiter, Counters counters, LivePolicies live, Fleet fleet,
+			RedSwitch redSwitch, ObjectProvider<Nodes> nodes, ObjectProvider<ControlPlane> control) {
+		return new RateLimitHealth(limiter, counters, live, fleet, redSwitch, Breakers.of(nodes),
+				control::getIfAvailable);
+	}
+
 	/**
 	 * With the types of Boot 3, in a class that is not loaded where they are missing.
 	 */
@@ -44,11 +51,25 @@ public class RateLimitHealthAutoConfiguration {
 		@Bean
 		@ConditionalOnEnabledHealthIndicator("ratelimit")
 		@ConditionalOnMissingBean(name = "ratelimitHealthIndicator")
-		HealthIndicator ratelimitHealthIndicator(PolicyRateLimiter limiter, Counters counters, LivePolicies live,
-				Fleet fleet, RedSwitch redSwitch, ObjectProvider<Nodes> nodes, ObjectProvider<ControlPlane> control) {
-			RateLimitHealth health = new RateLimitHealth(limiter, counters, live, fleet, redSwitch, Breakers.of(nodes),
-					control::getIfAvailable);
+		HealthIndicator ratelimitHealthIndicator(RateLimitHealth health) {
 			return () -> Health.up().withDetails(health.details()).build();
+		}
+
+	}
+
+	/**
+	 * The same with the types of Boot 4.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = { "org.springframework.boot.health.contributor.HealthIndicator",
+			"org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator" })
+	static class Boot4IndicatorConfiguration {
+
+		@Bean
+		@org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator("ratelimit")
+		@ConditionalOnMissingBean(name = "ratelimitHealthIndicator")
+		org.springframework.boot.health.contributor.HealthIndicator ratelimitHealthIndicator(RateLimitHealth health) {
+			return () -> org.springframework.boot.health.contributor.Health.up().withDetails(health.details()).build();
 		}
 
 	}

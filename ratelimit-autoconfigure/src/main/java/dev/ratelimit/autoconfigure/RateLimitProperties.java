@@ -22,6 +22,8 @@ import dev.ratelimit.web.HeaderOptions;
  * @param backend Where counters are kept; auto takes Redis when one is configured.
  * @param keyPrefix First part of every key in Redis, 1 to 8 lower-case letters, digits
  * and dashes.
+ * @param unknownProperties What happens at start to properties under ratelimit that do
+ * not exist; warn for applications that keep properties of their own there.
  * @param region Region of this instance, also the value of the dimension of that name.
  * @param redis How Redis is called; where it is comes from spring.data.redis.
  * @param headers What responses tell about limits.
@@ -43,8 +45,9 @@ import dev.ratelimit.web.HeaderOptions;
  */
 @ConfigurationProperties("ratelimit")
 public record RateLimitProperties(@DefaultValue("true") boolean enabled, @DefaultValue("auto") Backend backend,
-		@DefaultValue("rl") String keyPrefix, @DefaultValue("local") String region, @DefaultValue Redis redis,
-		@DefaultValue Headers headers, @DefaultValue Identity identity, @DefaultValue List<Map<String, String>> allow,
+		@DefaultValue("rl") String keyPrefix, @DefaultValue("fail") UnknownProperties unknownProperties,
+		@DefaultValue("local") String region, @DefaultValue Redis redis, @DefaultValue Headers headers,
+		@DefaultValue Identity identity, @DefaultValue List<Map<String, String>> allow,
 		@DefaultValue List<Map<String, String>> deny, @DefaultValue Fleet fleet, @DefaultValue Memory memory,
 		@DefaultValue Lease lease, @DefaultValue Hot hot, @DefaultValue PoliciesStore policiesStore,
 		@DefaultValue SelfService selfService, @DefaultValue Events events, @DefaultValue Refusals refusals,
@@ -61,6 +64,15 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	}
 
 	/**
+	 * What happens at start to properties under ratelimit that do not exist.
+	 */
+	public enum UnknownProperties {
+
+		FAIL, WARN
+
+	}
+
+	/**
 	 * What happens to a request whose policy is gone.
 	 */
 	public enum OnUnknownPolicy {
@@ -73,16 +85,20 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * How Redis is called.
 	 *
 	 * @param timeout Hard deadline of a check, after which the policy's failure mode
-	 * answers.
+	 * answers; at least 1ms. A node that takes longer counts as failed.
 	 * @param breaker When to stop asking a Redis node that fails.
+	 * @param connectionFactory Name of the LettuceConnectionFactory bean whose Redis is
+	 * used, where the application has several.
 	 */
-	public record Redis(@DefaultValue("20ms") Duration timeout, @DefaultValue Breaker breaker) {
+	public record Redis(@DefaultValue("20ms") Duration timeout, @DefaultValue Breaker breaker,
+			@DefaultValue("") String connectionFactory) {
 
 		/**
 		 * When to stop asking a Redis node that fails.
 		 *
 		 * @param failureRate Share of failed checks, in percent, that opens the breaker.
-		 * @param window Time over which checks are counted.
+		 * @param window Time over which checks are counted, in whole seconds from 2s to
+		 * 1h.
 		 * @param minimumCalls Checks needed before the share means anything.
 		 * @param openFor Time before the node is tried again.
 		 */
@@ -111,6 +127,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param apiKeyHeader Header that carries an API key.
 	 * @param apiKeys Known API keys by digest, as "[sha256:hex]", and whose they are.
 	 * @param trustedHops Number of own proxies in front; 0 takes the socket's address.
+	 * @param trustedProxies Networks of these proxies, such as 10.0.0.0/8; if set,
+	 * forwarded addresses and request ids are believed only from there.
 	 * @param trustForwarded Whether the server may rewrite the remote address itself.
 	 * @param ipv6Prefix Number of bits of an IPv6 address that make a caller.
 	 * @param hash What is hashed with a salt before it leaves the process.
@@ -118,8 +136,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	public record Identity(@DefaultValue("tenant_id") String tenantClaim, @DefaultValue("sub") String userClaim,
 			@DefaultValue("tier") String tierClaim, @DefaultValue("X-API-Key") String apiKeyHeader,
 			@DefaultValue Map<String, ApiKey> apiKeys, @DefaultValue("0") int trustedHops,
-			@DefaultValue("false") boolean trustForwarded, @DefaultValue("64") int ipv6Prefix,
-			@DefaultValue Hash hash) {
+			@DefaultValue List<String> trustedProxies, @DefaultValue("false") boolean trustForwarded,
+			@DefaultValue("64") int ipv6Prefix, @DefaultValue Hash hash) {
 
 		/**
 		 * Whose key it is.

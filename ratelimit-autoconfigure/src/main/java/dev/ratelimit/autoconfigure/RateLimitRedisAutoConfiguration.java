@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.Set;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import io.lettuce.core.RedisClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -46,7 +48,7 @@ import dev.ratelimit.redis.RedisSignals;
 @AutoConfiguration(afterName = { "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration" })
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
-@ConditionalOnClass({ LettuceConnectionFactory.class, RedisConnector.class })
+@ConditionalOnClass({ LettuceConnectionFactory.class, RedisClient.class })
 @Conditional(OnRedisBackend.class)
 @ConditionalOnMissingBean(Counters.class)
 @EnableConfigurationProperties(RateLimitProperties.class)
@@ -60,9 +62,15 @@ public class RateLimitRedisAutoConfiguration {
 	/** How long a start waits for Redis before it goes on without. */
 	private static final Duration PATIENCE = Duration.ofSeconds(2);
 
+	private static final String BREAKER_FIX = "Set 'ratelimit.redis.breaker.failure-rate' to 1 to 100, "
+			+ "'ratelimit.redis.breaker.window' to whole seconds from 2s to 1h, "
+			+ "'ratelimit.redis.breaker.minimum-calls' to at least 1 and "
+			+ "'ratelimit.redis.breaker.open-for' to at least 1ms.";
+
 	@Bean(destroyMethod = "close")
-	LimiterConnection rateLimitConnection(LettuceConnectionFactory factory) {
-		LimiterConnection connection = new LimiterConnection(factory);
+	LimiterConnection rateLimitConnection(RateLimitProperties properties, ListableBeanFactory beans) {
+		LimiterConnection connection = new LimiterConnection(
+				ConnectionFactories.choose(beans, properties.redis().connectionFactory()));
 		connection.connector().start(PATIENCE);
 		return connection;
 	}
@@ -76,9 +84,8 @@ public class RateLimitRedisAutoConfiguration {
 	Nodes rateLimitNodes(RateLimitProperties properties, LimiterConnection connection,
 			ObjectProvider<CircuitBreakerRegistry> registry, ObjectProvider<NodeListener> listeners) {
 		RateLimitProperties.Redis.Breaker breaker = properties.redis().breaker();
-		BreakerOptions options = PolicyMapper.checked("Correct 'ratelimit.redis.breaker'.",
-				() -> new BreakerOptions(breaker.failureRate(), breaker.window(), breaker.minimumCalls(),
-						breaker.openFor()));
+		BreakerOptions options = PolicyMapper.checked(BREAKER_FIX, () -> new BreakerOptions(breaker.failureRate(),
+				breaker.window(), breaker.minimumCalls(), breaker.openFor()));
 		List<NodeListener> all = new ArrayList<>(listeners.orderedStream().toList());
 		all.add(new TopologyRefresh(connection.connector()));
 		Nodes nodes = new Nodes(options, registry.getIfUnique(CircuitBreakerRegistry::ofDefaults), all);
@@ -127,8 +134,9 @@ public class RateLimitRedisAutoConfiguration {
 		LeaseOptions options = PolicyMapper.checked("Correct 'ratelimit.lease'.",
 				() -> new LeaseOptions(lease.refresh(), lease.prefetchAt(), lease.expires(), MAX_LOCAL));
 		RedisCounters redis = RedisCounters.on(connection.connector(), signals);
-		LeasedCounters counters = new LeasedCounters(new GuardedCounters(redis, nodes, deadlines), options, fleet::size,
-				hot, listener.getIfUnique(() -> (permits) -> {
+		LeasedCounters counters = new LeasedCounters(
+				new GuardedCounters(redis, nodes, deadlines, properties.redis().timeout()), options, fleet::size, hot,
+				listener.getIfUnique(() -> (permits) -> {
 				}), System::nanoTime);
 		signals.listen(ForgetSignal.TYPE, new ForgetSignal(counters::forget, counters::forgetRefusals));
 		return counters;

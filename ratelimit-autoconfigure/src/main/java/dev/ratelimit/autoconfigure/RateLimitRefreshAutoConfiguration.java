@@ -19,8 +19,9 @@ import dev.ratelimit.control.LivePolicies;
 public class RateLimitRefreshAutoConfiguration {
 
 	@Bean
-	PolicyRefresh rateLimitPolicyRefresh(LivePolicies live, PolicyMapper mapper, Environment environment) {
-		return new PolicyRefresh(live, new ConfigurationReader(mapper, environment));
+	PolicyRefresh rateLimitPolicyRefresh(LivePolicies live, PolicyMapper mapper, Environment environment,
+			PropertyCheck check) {
+		return new PolicyRefresh(live, new ConfigurationReader(mapper, environment, check));
 	}
 
 }

@@ -75,12 +75,12 @@ public class RateLimitRefusalsAutoConfiguration {
 	@ConditionalOnBean(LimiterConnection.class)
 	static class InRedis {
 
-		@Bean
+		@Bean(destroyMethod = "close")
 		@ConditionalOnMissingBean(RefusalHistory.class)
 		RedisRefusals rateLimitRedisRefusals(LimiterConnection connection, RateLimitProperties properties,
 				RefusalOptions options) {
-			return RedisRefusals.on(connection.connector(), properties.keyPrefix(), options.maxEntries(),
-					options.retention(), InstantSource.system());
+			return RedisRefusals.on(connection.connector(), connection.another(), properties.keyPrefix(),
+					options.maxEntries(), options.retention(), InstantSource.system());
 		}
 
 	}

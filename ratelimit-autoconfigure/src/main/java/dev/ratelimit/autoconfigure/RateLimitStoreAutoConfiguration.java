@@ -1,12 +1,14 @@
 package dev.ratelimit.autoconfigure;
 
+import io.lettuce.core.RedisClient;
+import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.ConnectionFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -36,14 +38,14 @@ public class RateLimitStoreAutoConfiguration {
 	 * application's own connection leads.
 	 */
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ LettuceConnectionFactory.class, RedisPolicyStore.class })
+	@ConditionalOnClass({ LettuceConnectionFactory.class, RedisClient.class })
 	@Conditional(OnRedisStore.class)
 	static class InRedis {
 
 		@Bean(destroyMethod = "close")
 		RedisStoreConnection rateLimitStoreConnection(RateLimitProperties properties,
 				ObjectProvider<LimiterConnection> counters, ObjectProvider<RedisSignals> signals,
-				ObjectProvider<LettuceConnectionFactory> application) {
+				ListableBeanFactory beans) {
 			String url = properties.policiesStore().redis().url();
 			if (!url.isBlank()) {
 				return RedisStoreConnection.to(url, properties.keyPrefix());
@@ -52,13 +54,8 @@ public class RateLimitStoreAutoConfiguration {
 			if (shared != null) {
 				return RedisStoreConnection.sharing(shared, signals.getObject(), properties.keyPrefix());
 			}
-			LettuceConnectionFactory factory = application.getIfUnique();
-			if (factory == null) {
-				throw new InvalidPolicyException(
-						"'ratelimit.policies-store.type' is redis, but nothing says where it is.",
-						"Set 'ratelimit.policies-store.redis.url' or 'spring.data.redis.host', or set "
-								+ "'ratelimit.policies-store.type' to none.");
-			}
+			LettuceConnectionFactory factory = ConnectionFactories.choose(beans,
+					properties.redis().connectionFactory());
 			return RedisStoreConnection.owning(new LimiterConnection(factory), properties.keyPrefix());
 		}
 
@@ -78,7 +75,7 @@ public class RateLimitStoreAutoConfiguration {
 	 * In a database that speaks PostgreSQL.
 	 */
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(ConnectionFactory.class)
+	@ConditionalOnClass({ ConnectionFactory.class, ConnectionPool.class })
 	@ConditionalOnProperty(name = "ratelimit.policies-store.type", havingValue = "r2dbc")
 	static class InSql {
 
@@ -97,23 +94,6 @@ public class RateLimitStoreAutoConfiguration {
 		@Bean
 		FleetSums rateLimitFleetSums(SqlPolicyStore store) {
 			return store.sums();
-		}
-
-	}
-
-	/**
-	 * A store that was asked for and cannot be had is an error, not a store less.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingClass("io.r2dbc.spi.ConnectionFactory")
-	@ConditionalOnProperty(name = "ratelimit.policies-store.type", havingValue = "r2dbc")
-	static class WithoutDriver {
-
-		@Bean
-		PolicyStore rateLimitPolicyStore() {
-			throw new InvalidPolicyException(
-					"'ratelimit.policies-store.type' is r2dbc, but R2DBC is not on the classpath.",
-					"Add spring-boot-starter-data-r2dbc or spring-r2dbc, and r2dbc-postgresql.");
 		}
 
 	}

@@ -3,17 +3,21 @@ package dev.ratelimit.autoconfigure;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -21,12 +25,17 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.task.TaskExecutor;
 
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.aop.BlockingHandlers;
 import dev.ratelimit.aop.CurrentCall;
 import dev.ratelimit.aop.ExchangeContextWebFilter;
+import dev.ratelimit.aop.ExchangeCurrentCall;
 import dev.ratelimit.aop.RateLimitedAdvisor;
 import dev.ratelimit.aop.RateLimitedAspect;
 import dev.ratelimit.aop.RateLimitedExceptionResolver;
+import dev.ratelimit.aop.RateLimitedHandlerAdapter;
+import dev.ratelimit.aop.RateLimitedMethod;
 import dev.ratelimit.aop.RateLimitedMethods;
+import dev.ratelimit.aop.RateLimitedProxyCheck;
 import dev.ratelimit.aop.RateLimitedProxyRegistrar;
 import dev.ratelimit.aop.RateLimitedWebExceptionHandler;
 import dev.ratelimit.aop.ServletCurrentCall;
@@ -55,6 +64,12 @@ public class RateLimitedAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static RateLimitedAdvisor rateLimitedAdvisor(RateLimitedMethods methods, ObjectProvider<RateLimitedAspect> aspect) {
 		return new RateLimitedAdvisor(methods, aspect::getObject);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedProxyCheck rateLimitedProxyCheck(RateLimitedMethods methods) {
+		return new RateLimitedProxyCheck(methods);
 	}
 
 	@Bean
@@ -118,9 +133,16 @@ public class RateLimitedAutoConfiguration {
 	@ConditionalOnWebApplication(type = Type.REACTIVE)
 	static class ReactiveConfiguration {
 
+		private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
 		@Bean
 		ExchangeContextWebFilter rateLimitedExchangeContextFilter() {
 			return new ExchangeContextWebFilter();
+		}
+
+		@Bean
+		CurrentCall.Source rateLimitedCurrentCall() {
+			return ExchangeCurrentCall.SOURCE;
 		}
 
 		@Bean
@@ -128,6 +150,32 @@ public class RateLimitedAutoConfiguration {
 		RateLimitedWebExceptionHandler rateLimitedWebExceptionHandler(HttpAnswers answers,
 				ObjectProvider<CallTrace.Source> traces) {
 			return new RateLimitedWebExceptionHandler(answers, traces.getIfAvailable(() -> CallTrace.Source.NONE));
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static BlockingHandlers rateLimitedBlockingHandlers(ConfigurableListableBeanFactory beans) {
+			return new BlockingHandlers(beans);
+		}
+
+		@Bean
+		RateLimitedHandlerAdapter rateLimitedHandlerAdapter(RateLimitedMethods methods, RateLimitedAspect aspect,
+				ObjectProvider<CallTrace.Source> traces, RateLimitedWebExceptionHandler refusals,
+				BlockingHandlers blocking, ApplicationContext context) {
+			return new RateLimitedHandlerAdapter(methods, aspect, traces.getIfAvailable(() -> CallTrace.Source.NONE),
+					refusals, blocking, context);
+		}
+
+		@Bean
+		SmartInitializingSingleton rateLimitedPlainMethodCheck(RateLimitedMethods methods) {
+			return () -> methods.known().stream().filter(RateLimitedMethod::isPlainBeanMethod).forEach(this::warn);
+		}
+
+		private void warn(RateLimitedMethod method) {
+			logger.warn("@RateLimited on {}: a call on an event loop does not know who calls, except in the body of a"
+					+ " limited handler, and cannot wait for a decision. The failure mode of policy '{}' answers, unless"
+					+ " its limits need no caller and the decision is there at once. Let the method return a Mono or a"
+					+ " Flux", method.name(), method.policy());
 		}
 
 	}

@@ -5,6 +5,7 @@ import java.lang.reflect.Parameter;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -14,9 +15,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeanUtils;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.bind.Name;
 import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.convert.TypeDescriptor;
+
+import dev.ratelimit.control.FieldNames;
 
 /**
  * What a record of properties has: fields by the names that they go by in YAML, with
@@ -39,7 +43,13 @@ final class RecordShape {
 
 	private final Map<String, Field> fields = new LinkedHashMap<>();
 
-	private final @Nullable Object[] defaults;
+	private final Map<String, Field> relaxed = new HashMap<>();
+
+	private final Set<String> notSupported;
+
+	private final Parameter[] parameters;
+
+	private volatile @Nullable Object @Nullable [] defaults;
 
 	private RecordShape(Class<?> type) {
 		RecordComponent[] components = type.getRecordComponents();
@@ -51,14 +61,17 @@ final class RecordShape {
 		catch (NoSuchMethodException ex) {
 			throw new IllegalStateException(ex);
 		}
-		Parameter[] parameters = this.constructor.getParameters();
-		this.defaults = new @Nullable Object[components.length];
+		this.parameters = this.constructor.getParameters();
 		for (int i = 0; i < components.length; i++) {
-			String name = kebab(components[i].getName());
+			Name given = this.parameters[i].getAnnotation(Name.class);
+			String name = (given != null) ? given.value() : kebab(components[i].getName());
 			Type declared = components[i].getGenericType();
-			this.fields.put(name, new Field(name, i, declared));
-			this.defaults[i] = byDefault(declared, parameters[i].getAnnotation(DefaultValue.class));
+			Field field = new Field(name, i, declared);
+			this.fields.put(name, field);
+			this.relaxed.put(FieldNames.uniform(name), field);
 		}
+		NotSupportedYet later = type.getAnnotation(NotSupportedYet.class);
+		this.notSupported = (later != null) ? Set.of(later.value()) : Set.of();
 	}
 
 	static RecordShape of(Class<?> type) {
@@ -83,16 +96,30 @@ final class RecordShape {
 	}
 
 	/**
-	 * The field that is called so, in whichever case.
+	 * The field that is called so, in whichever case and with dashes or without.
 	 */
 	@Nullable Field field(String name) {
 		Field field = this.fields.get(name);
-		return (field != null) ? field : this.fields.get(kebab(name));
+		return (field != null) ? field : this.relaxed.get(FieldNames.uniform(name));
+	}
+
+	/** Whether a field of this name is for a later version. */
+	boolean isNotSupportedYet(String name) {
+		return this.notSupported.contains(FieldNames.uniform(name));
 	}
 
 	/** Values for all fields, for whoever knows better to replace. */
 	@Nullable Object[] defaults() {
-		return this.defaults.clone();
+		@Nullable Object[] known = this.defaults;
+		if (known == null) {
+			known = new @Nullable Object[this.parameters.length];
+			for (Field field : this.fields.values()) {
+				known[field.place()] = byDefault(field.type(),
+						this.parameters[field.place()].getAnnotation(DefaultValue.class));
+			}
+			this.defaults = known;
+		}
+		return known.clone();
 	}
 
 	Object create(@Nullable Object[] values) {
@@ -106,6 +133,10 @@ final class RecordShape {
 		Class<?> raw = ResolvableType.forType(type).toClass();
 		if (raw == Map.class) {
 			return Map.of();
+		}
+		if (raw.isRecord()) {
+			RecordShape shape = of(raw);
+			return shape.create(shape.defaults());
 		}
 		return (raw == List.class && value.value().length == 0) ? List.of()
 				: convert(String.join(",", value.value()), type);

@@ -81,7 +81,7 @@ final class ChangeCheck {
 		}
 		try {
 			Documents.PolicyText text = Documents.policy(newest.body());
-			boolean whole = holdsForAll(this.reader.policy(id, newest.version(), text.document()),
+			boolean whole = holdsForAll(this.reader.policy(id, newest.version(), upgraded(text.document())),
 					this.clock.instant());
 			return whole ? new Documents.Previous(newest.version(), text.document()) : text.previous();
 		}
@@ -90,6 +90,14 @@ final class ChangeCheck {
 			Policy known = this.live.current().find(id);
 			return (known != null) ? new Documents.Previous(known.version(), this.reader.document(known)) : null;
 		}
+	}
+
+	/**
+	 * A policy of the store as it can be written again.
+	 */
+	Map<String, Object> upgraded(Map<String, Object> document) {
+		return this.reader.upgrade(document, (field) -> {
+		});
 	}
 
 	Edit edit(Change change) {

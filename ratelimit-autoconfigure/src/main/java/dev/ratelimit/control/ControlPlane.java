@@ -8,10 +8,13 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rollout;
 import dev.ratelimit.store.ConflictException;
@@ -79,7 +82,7 @@ public final class ControlPlane {
 	/**
 	 * Writes a policy as a new version; one with stages does not begin with the first.
 	 */
-	CompletionStage<RecordVersion> writeAsItIs(String id, Map<String, Object> document, @Nullable Long expect,
+	private CompletionStage<RecordVersion> writeAsItIs(String id, Map<String, Object> document, @Nullable Long expect,
 			Author author) {
 		return checked(() -> {
 			RecordKey key = this.check.policyKey(id);
@@ -93,6 +96,14 @@ public final class ControlPlane {
 							(expect != null) ? expect : version(newest)),
 					author));
 		});
+	}
+
+	/**
+	 * Writes a policy of the store again, which may be of an earlier release.
+	 */
+	CompletionStage<RecordVersion> writeAgain(String id, Map<String, Object> stored, @Nullable Long expect,
+			Author author) {
+		return writeAsItIs(id, this.check.upgraded(stored), expect, author);
 	}
 
 	/**
@@ -111,7 +122,7 @@ public final class ControlPlane {
 				if (old == null || old.deleted()) {
 					throw missing(id, version);
 				}
-				return writeAsItIs(id, Documents.policy(old.body()).document(), expect, author);
+				return writeAgain(id, Documents.policy(old.body()).document(), expect, author);
 			});
 		});
 	}
@@ -138,8 +149,15 @@ public final class ControlPlane {
 	public CompletionStage<RecordVersion> write(Change change, Author author) {
 		return checked(() -> {
 			Edit edit = this.check.edit(change);
-			return (edit.body() != null) ? write(edit, author)
-					: delete(edit.key(), "There is no such record", edit.expect(), author);
+			RecordKey before = before(edit.key());
+			if (edit.body() == null) {
+				RecordKey key = (before != null) ? before : edit.key();
+				return delete(key, "There is no such record", edit.expect(), author);
+			}
+			return (before == null) ? write(edit, author)
+					: write(List.of(new Edit(before, null, edit.expect()), new Edit(edit.key(), edit.body(), null)),
+							author)
+						.thenApply((versions) -> versions.get(1));
 		});
 	}
 
@@ -151,18 +169,36 @@ public final class ControlPlane {
 	 */
 	public CompletionStage<Long> writeAll(List<Change> page, Author author) {
 		return checked(() -> {
-			List<Edit> edits = new ArrayList<>();
+			List<List<Edit>> pieces = new ArrayList<>();
+			Map<RecordKey, RecordKey> named = before();
 			for (int i = 0; i < page.size(); i++) {
-				edits.add(this.check.edit(page.get(i), "records[" + i + "]"));
+				Edit edit = this.check.edit(page.get(i), "records[" + i + "]");
+				RecordKey before = before(edit.key(), named);
+				if (before == null) {
+					add(pieces, List.of(edit));
+				}
+				else {
+					Edit removal = new Edit(before, null, null);
+					add(pieces, (edit.body() != null) ? List.of(removal, edit) : List.of(removal));
+				}
 			}
 			CompletionStage<Long> written = CompletableFuture.completedStage(0L);
-			for (int i = 0; i < edits.size(); i += PolicyStore.MAX_EDITS) {
-				List<Edit> piece = edits.subList(i, Math.min(i + PolicyStore.MAX_EDITS, edits.size()));
+			for (List<Edit> piece : pieces) {
 				written = written.thenCompose((before) -> write(piece, author))
 					.thenApply((versions) -> versions.get(versions.size() - 1).revision());
 			}
 			return written;
 		});
+	}
+
+	/** Edits of one record stay in one piece: half of them would lose the record. */
+	private static void add(List<List<Edit>> pieces, List<Edit> edits) {
+		List<Edit> last = pieces.isEmpty() ? null : pieces.get(pieces.size() - 1);
+		if (last == null || last.size() + edits.size() > PolicyStore.MAX_EDITS) {
+			last = new ArrayList<>();
+			pieces.add(last);
+		}
+		last.addAll(edits);
 	}
 
 	/**
@@ -177,7 +213,8 @@ public final class ControlPlane {
 	 * none or it was deleted.
 	 */
 	public @Nullable RecordVersion find(RecordKey key) {
-		RecordVersion version = this.replica.get(key);
+		RecordKey before = before(key);
+		RecordVersion version = this.replica.get((before != null) ? before : key);
 		return (version != null && !version.deleted()) ? version : null;
 	}
 
@@ -190,8 +227,8 @@ public final class ControlPlane {
 			.records()
 			.stream()
 			.filter((version) -> version.key().kind() == kind && !version.deleted())
-			.filter((version) -> version.key().id().compareTo(after) > 0)
-			.sorted(Comparator.comparing((RecordVersion version) -> version.key().id()))
+			.filter((version) -> RecordIds.today(version.key()).id().compareTo(after) > 0)
+			.sorted(Comparator.comparing((RecordVersion version) -> RecordIds.today(version.key()).id()))
 			.limit(limit)
 			.toList();
 	}
@@ -233,6 +270,30 @@ public final class ControlPlane {
 	 */
 	public CompletionStage<Void> accept(Author author) {
 		return checked(() -> fromStore(this.replica.accept(author.actor(), author.reason())));
+	}
+
+	/**
+	 * The name that a record has if it was written when API keys were not digested, and
+	 * not again since; {@code null} as a rule.
+	 */
+	private @Nullable RecordKey before(RecordKey key) {
+		return key.id().contains(Dimension.API_KEY.name()) ? before(key, before()) : null;
+	}
+
+	private @Nullable RecordKey before(RecordKey key, Map<RecordKey, RecordKey> before) {
+		RecordVersion known = this.replica.get(key);
+		return (known != null && !known.deleted()) ? null : before.get(key);
+	}
+
+	/** Names of such records by those that they would have today. Looks at all. */
+	private Map<RecordKey, RecordKey> before() {
+		return this.replica.snapshot(0)
+			.records()
+			.stream()
+			.filter((version) -> !version.deleted())
+			.map(RecordVersion::key)
+			.filter((key) -> !RecordIds.today(key).equals(key))
+			.collect(Collectors.toMap(RecordIds::today, Function.identity(), (first, second) -> second));
 	}
 
 	private CompletionStage<RecordVersion> delete(RecordKey key, String missing, @Nullable Long expect, Author author) {

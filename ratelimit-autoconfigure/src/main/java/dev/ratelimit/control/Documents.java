@@ -1,14 +1,16 @@
 package dev.ratelimit.control;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.json.JsonParseException;
-import org.springframework.boot.json.JsonParser;
-import org.springframework.boot.json.JsonParserFactory;
 
+import dev.ratelimit.ApiKeyDigest;
+import dev.ratelimit.Dimension;
 import dev.ratelimit.web.Json;
+import dev.ratelimit.web.JsonReader;
 
 /**
  * Documents as text and back. The text of a policy also has the version before it while
@@ -17,18 +19,16 @@ import dev.ratelimit.web.Json;
  */
 final class Documents {
 
-	/** Making one takes longer than parsing. */
-	private static final JsonParser PARSER = JsonParserFactory.getJsonParser();
-
 	private Documents() {
 	}
 
 	static Map<String, Object> parse(@Nullable String text) {
 		try {
-			return PARSER.parseMap(text);
+			return JsonReader.object((text != null) ? text : "");
 		}
-		catch (JsonParseException ex) {
-			throw new InvalidChangeException("", "The text is not a JSON object.", "Write the record anew.");
+		catch (JsonReader.JsonException ex) {
+			throw new InvalidChangeException("", "The text is not a JSON object: " + ex.getMessage() + ".",
+					"Write the record anew.");
 		}
 	}
 
@@ -38,12 +38,12 @@ final class Documents {
 
 	static String text(PolicyText policy) {
 		Map<String, Object> all = new LinkedHashMap<>();
-		all.put("policy", policy.document());
+		all.put("policy", digested(policy.document()));
 		Previous previous = policy.previous();
 		if (previous != null) {
 			Map<String, Object> before = new LinkedHashMap<>();
 			before.put("version", previous.version());
-			before.put("policy", previous.document());
+			before.put("policy", digested(previous.document()));
 			all.put("previous", before);
 		}
 		return Json.write(all);
@@ -53,9 +53,37 @@ final class Documents {
 		Map<String, Object> all = parse(text);
 		Previous previous = null;
 		if (all.get("previous") instanceof Map<?, ?> before && before.get("version") instanceof Number version) {
-			previous = new Previous(version.longValue(), object("previous.policy", before.get("policy")));
+			previous = new Previous(version.longValue(), digested(object("previous.policy", before.get("policy"))));
 		}
-		return new PolicyText(object("policy", all.get("policy")), previous);
+		return new PolicyText(digested(object("policy", all.get("policy"))), previous);
+	}
+
+	/**
+	 * A policy without the API keys that its overrides are for: they go by their digests.
+	 */
+	private static Map<String, Object> digested(Map<String, Object> policy) {
+		Map<String, Object> digested = new LinkedHashMap<>(policy);
+		digested.replaceAll(
+				(field, value) -> (FieldNames.uniform(field).equals("overrides") && value instanceof List<?> list)
+						? list.stream().map((override) -> replaced(override, "when", Documents::digestedWhen)).toList()
+						: value);
+		return digested;
+	}
+
+	private static Object digestedWhen(Object when) {
+		return replaced(when, Dimension.API_KEY.name(),
+				(value) -> ApiKeyDigest.said(Dimension.API_KEY, String.valueOf(value)));
+	}
+
+	private static Object replaced(Object object, String field, UnaryOperator<Object> replacement) {
+		if (!(object instanceof Map<?, ?> map)) {
+			return object;
+		}
+		Map<Object, Object> replaced = new LinkedHashMap<>(map);
+		replaced.replaceAll((name,
+				value) -> (FieldNames.uniform(String.valueOf(name)).equals(FieldNames.uniform(field)) && value != null)
+						? replacement.apply(value) : value);
+		return replaced;
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package dev.ratelimit.control;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -135,7 +137,10 @@ public final class LivePolicies {
 			this.replace.accept(builder.build());
 		}
 		Records records = this.current.get().records();
+		// In the order in which they were written: two records may be about one caller.
 		byPolicy.getOrDefault(false, List.of())
+			.stream()
+			.sorted(Comparator.comparingLong(RecordVersion::revision))
 			.forEach((version) -> apply(version, () -> applyRecord(version, records)));
 	}
 
@@ -173,8 +178,18 @@ public final class LivePolicies {
 		String id = version.key().id();
 		Documents.PolicyText text = Documents.policy(version.body());
 		Documents.Previous previous = text.previous();
-		policies.put(this.reader.policy(id, version.version(), text.document()),
-				(previous != null) ? this.reader.policy(id, previous.version(), previous.document()) : null);
+		List<String> changed = new ArrayList<>();
+		Policy policy = this.reader.policy(id, version.version(), this.reader.upgrade(text.document(), changed::add));
+		policies.put(policy,
+				(previous != null)
+						? this.reader.policy(id, previous.version(),
+								this.reader.upgrade(previous.document(), (field) -> changed.add("previous." + field)))
+						: null);
+		if (!changed.isEmpty()) {
+			logger.warn("Version {} of policy '{}' is of an earlier release. It is in force, but these fields are left "
+					+ "out or read differently: {}. Write the policy anew without them or with other values "
+					+ "(docs/control-plane.md)", version.version(), id, String.join(", ", changed));
+		}
 	}
 
 	/** After a start nothing is known of a policy but its newest version. */

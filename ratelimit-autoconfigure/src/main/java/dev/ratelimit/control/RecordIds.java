@@ -4,7 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
+import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
@@ -12,7 +14,7 @@ import dev.ratelimit.store.RecordKey.Kind;
 /**
  * How records are named: {@code orders/tenant/acme} for an override, {@code tenant/acme}
  * for a tier and {@code tenant=acme&user=ann} for an entry of a list, which says all that
- * there is to say about it.
+ * there is to say about it. An API key that is named exactly goes by its digest.
  */
 public final class RecordIds {
 
@@ -24,7 +26,8 @@ public final class RecordIds {
 	}
 
 	public static RecordKey override(String policy, Dimension dimension, String value) {
-		return new RecordKey(Kind.OVERRIDE, policy + '/' + dimension.name() + '/' + value);
+		return new RecordKey(Kind.OVERRIDE,
+				policy + '/' + dimension.name() + '/' + ApiKeyDigest.said(dimension, value));
 	}
 
 	/**
@@ -35,7 +38,7 @@ public final class RecordIds {
 	}
 
 	public static RecordKey tier(Dimension dimension, String value) {
-		return new RecordKey(Kind.TIER, dimension.name() + '/' + value);
+		return new RecordKey(Kind.TIER, dimension.name() + '/' + ApiKeyDigest.said(dimension, value));
 	}
 
 	/**
@@ -45,10 +48,39 @@ public final class RecordIds {
 	public static RecordKey entry(Kind list, Map<Dimension, String> entry) {
 		StringBuilder id = new StringBuilder();
 		Map<String, String> sorted = new TreeMap<>();
-		entry.forEach((dimension, value) -> sorted.put(dimension.name(), value));
+		entry.forEach((dimension, value) -> sorted.put(dimension.name(),
+				(value.indexOf('*') >= 0) ? value : ApiKeyDigest.said(dimension, value)));
 		sorted.forEach(
 				(name, value) -> id.append(id.isEmpty() ? "" : "&").append(name).append('=').append(escape(value)));
 		return new RecordKey(list, id.toString());
+	}
+
+	/**
+	 * The name that a record has today. It is another one if it was written with an API
+	 * key when these were not digested.
+	 */
+	public static RecordKey today(RecordKey key) {
+		if (!key.id().contains(Dimension.API_KEY.name())) {
+			return key;
+		}
+		try {
+			return switch (key.kind()) {
+				case OVERRIDE -> {
+					List<String> parts = parts(key, 3);
+					yield override(parts.get(0), new Dimension(parts.get(1)), parts.get(2));
+				}
+				case TIER -> tier(new Dimension(parts(key, 2).get(0)), parts(key, 2).get(1));
+				case ALLOW,
+						DENY ->
+					entry(key.kind(), entry(key).entrySet()
+						.stream()
+						.collect(Collectors.toMap((part) -> new Dimension(part.getKey()), Map.Entry::getValue)));
+				case POLICY, TENANT -> key;
+			};
+		}
+		catch (IllegalArgumentException ex) {
+			return key;
+		}
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.ratelimit.control;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
@@ -19,6 +20,14 @@ public interface RecordReader {
 	 * @param document in the shape of the configuration
 	 */
 	Policy policy(String id, long version, Map<String, Object> document);
+
+	/**
+	 * A policy that is in the store, as it would have to be written today: an earlier
+	 * release may have accepted what is refused now.
+	 * @param document in the shape of the configuration
+	 * @param changed gets the name of each field that is not as it was
+	 */
+	Map<String, Object> upgrade(Map<String, Object> document, Consumer<String> changed);
 
 	/**
 	 * The quotas of an override, by the name of the limit.

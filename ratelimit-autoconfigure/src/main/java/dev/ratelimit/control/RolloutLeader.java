@@ -177,7 +177,7 @@ public final class RolloutLeader implements AutoCloseable {
 
 	private void advance(RecordVersion newest, Rollout rollout, RolloutStep step) {
 		Author author = new Author(ACTOR, step.reason());
-		RecordVersion written = done(this.control.writeAsItIs(newest.key().id(),
+		RecordVersion written = done(this.control.writeAgain(newest.key().id(),
 				RolloutStep.at(step.percent(), ControlPlane.document(newest), rollout), newest.version(), author));
 		logger.info("Policy '{}', version {}: {}", newest.key().id(), written.version(), step.reason());
 		tell(newest, written, false, author);
@@ -193,7 +193,7 @@ public final class RolloutLeader implements AutoCloseable {
 		// What is configured comes back by itself when nothing stands before it.
 		CompletionStage<RecordVersion> write = (previous.version() == 0)
 				? this.control.rollBack(id, 0, newest.version(), author)
-				: this.control.writeAsItIs(id, previous.document(), newest.version(), author);
+				: this.control.writeAgain(id, previous.document(), newest.version(), author);
 		RecordVersion written = done(write);
 		logger.warn("Policy '{}', version {}, was {}; version {} is in force for everybody again", id, newest.version(),
 				step.reason(), previous.version());

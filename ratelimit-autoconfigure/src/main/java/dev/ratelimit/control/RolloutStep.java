@@ -74,7 +74,7 @@ record RolloutStep(Kind kind, int percent, String reason) {
 	private static Map<String, Object> with(Map<String, Object> document, Rollout rollout, int percent,
 			@Nullable Instant validFrom) {
 		Map<String, Object> changed = new LinkedHashMap<>(document);
-		changed.keySet().removeIf("rollout"::equalsIgnoreCase);
+		changed.keySet().removeIf((field) -> FieldNames.uniform(field).equals("rollout"));
 		Map<String, Object> fields = new LinkedHashMap<>();
 		if (percent < ALL) {
 			fields.put("percent", percent);

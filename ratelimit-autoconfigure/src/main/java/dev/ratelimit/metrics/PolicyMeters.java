@@ -3,6 +3,7 @@ package dev.ratelimit.metrics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -124,16 +125,14 @@ final class PolicyMeters {
 				.orElseGet(() -> new Decisions(version.version(), decisions(this.registry, this.id, version(version)))))
 			.toList();
 		Policy newest = versions.get(0);
-		if (this.standing != null) {
-			this.standing.before(newest).forEach(this::remove);
-		}
 		this.refusals.forEach((limit, counter) -> {
 			if (limits(versions).noneMatch(limit::equals)) {
 				remove(counter);
 			}
 		});
 		return new PolicyMeters(this.registry, this.id, decisions, this.degraded, refusals(this.registry, versions),
-				Standing.of(this.registry, newest));
+				(this.standing != null) ? this.standing.succeededBy(this.registry, newest, this::remove)
+						: Standing.of(this.registry, newest));
 	}
 
 	/**
@@ -210,29 +209,43 @@ final class PolicyMeters {
 	 */
 	private record Standing(Gauge info, Counter overage) {
 
-		/** Gives the same meters as before where tags are the same. */
 		static Standing of(MeterRegistry registry, Policy newest) {
-			Gauge info = Gauge.builder(MeterNames.POLICY_INFO, () -> 1)
-				.description("Who is called about a policy")
-				.tags("policy", newest.id(), "owner", owner(newest))
-				.register(registry);
-			Counter overage = Counter.builder(MeterNames.OVERAGE)
-				.description("Permits that passed although no counter of the limits had granted them")
-				.tags("policy", newest.id(), "enforcement", enforcement(newest))
-				.register(registry);
-			return new Standing(info, overage);
+			return new Standing(info(registry, newest), overage(registry, newest));
+		}
+
+		/**
+		 * The meters of another version: the same where the tags are, as a gauge must not
+		 * be registered twice.
+		 */
+		Standing succeededBy(MeterRegistry registry, Policy newest, Consumer<Meter> remove) {
+			boolean owned = owner(newest).equals(this.info.getId().getTag("owner"));
+			boolean enforced = enforcement(newest).equals(this.overage.getId().getTag("enforcement"));
+			if (!owned) {
+				remove.accept(this.info);
+			}
+			if (!enforced) {
+				remove.accept(this.overage);
+			}
+			return new Standing(owned ? this.info : info(registry, newest),
+					enforced ? this.overage : overage(registry, newest));
 		}
 
 		Stream<Meter> all() {
 			return Stream.of(this.info, this.overage);
 		}
 
-		/**
-		 * Those that another version does not go on with.
-		 */
-		Stream<Meter> before(Policy newest) {
-			return all().filter((meter) -> !owner(newest).equals(meter.getId().getTag("owner"))
-					&& !enforcement(newest).equals(meter.getId().getTag("enforcement")));
+		private static Gauge info(MeterRegistry registry, Policy newest) {
+			return Gauge.builder(MeterNames.POLICY_INFO, () -> 1)
+				.description("Who is called about a policy")
+				.tags("policy", newest.id(), "owner", owner(newest))
+				.register(registry);
+		}
+
+		private static Counter overage(MeterRegistry registry, Policy newest) {
+			return Counter.builder(MeterNames.OVERAGE)
+				.description("Permits that passed although no counter of the limits had granted them")
+				.tags("policy", newest.id(), "enforcement", enforcement(newest))
+				.register(registry);
 		}
 
 		/** An empty tag is no tag to some registries. */

@@ -19,9 +19,11 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminChanges;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.AdminQuery;
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.ControlProblems;
 import dev.ratelimit.admin.UsageView;
@@ -53,6 +55,8 @@ public final class TenantAdmin {
 
 	private final UsageView view;
 
+	private final TenantCalls calls = new TenantCalls(System::nanoTime);
+
 	/**
 	 * Creates it.
 	 * @param tenants whom a token speaks for
@@ -78,11 +82,13 @@ public final class TenantAdmin {
 	/**
 	 * What the tenant has used under the policies that count by tenant. Fails with an
 	 * {@link AdminProblem}.
-	 * @param after only policies behind this id
+	 * @param query {@code after} which policy, if not the first are wanted
 	 */
-	CompletionStage<Map<String, Object>> show(@Nullable Principal principal, String after) {
+	CompletionStage<Map<String, Object>> show(@Nullable Principal principal, Map<String, String> query) {
 		try {
 			VerifiedTenant tenant = tenant(principal);
+			this.calls.require(tenant.tenant());
+			String after = AdminQuery.of(query, "after").text("after");
 			List<String> ids = this.policies.get()
 				.policies()
 				.stream()
@@ -117,14 +123,15 @@ public final class TenantAdmin {
 	/**
 	 * Tightens limits. Fails with an {@link AdminProblem}.
 	 */
-	CompletionStage<Map<String, Object>> change(@Nullable Map<String, Object> body, @Nullable Principal principal) {
+	CompletionStage<Map<String, Object>> change(AdminBody body, @Nullable Principal principal) {
 		if (principal == null) {
 			// Not in the trail, which strangers could fill.
 			return CompletableFuture.failedStage(AdminProblem.unauthenticated());
 		}
-		String reason = AdminChanges.reason(body);
-		return this.changes.attempt("tenant-limits", target(body), reason, principal, "", () -> {
+		String reason = body.reason();
+		return this.changes.attempt(Audit.TENANT + "limits", target(body), reason, principal, "", () -> {
 			VerifiedTenant tenant = tenant(principal);
+			this.calls.require(tenant.tenant());
 			TenantRequest wished = TenantRequest.parse(body);
 			Map<String, List<Quota>> granted = this.limits.granted(wished.policy(), tenant.tenant(), tenant.tier());
 			if (granted == null) {
@@ -193,9 +200,8 @@ public final class TenantAdmin {
 		return tenant;
 	}
 
-	private static String target(@Nullable Map<String, Object> body) {
-		Object policy = (body != null) ? body.get("policy") : null;
-		return (policy instanceof String id) ? id + " by tenant" : "";
+	private static String target(AdminBody body) {
+		return (body.get("policy") instanceof String id) ? id + " by tenant" : "";
 	}
 
 	private static Map<String, Object> texts(Map<String, List<Quota>> limits) {

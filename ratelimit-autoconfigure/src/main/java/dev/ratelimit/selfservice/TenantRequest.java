@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.ForcedMode;
 import dev.ratelimit.Quota;
+import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminProblem;
 
 /**
@@ -25,16 +26,8 @@ record TenantRequest(String policy, Map<String, List<Quota>> limits) {
 
 	private static final List<String> FIELDS = List.of("policy", "limits", "reason");
 
-	static TenantRequest parse(@Nullable Map<String, Object> body) {
-		if (body == null || body.isEmpty()) {
-			throw AdminProblem.unreadable(EXAMPLE);
-		}
-		for (String field : body.keySet()) {
-			if (!FIELDS.contains(field)) {
-				throw AdminProblem.invalid(ForcedMode.printable(field), "There is no such field",
-						"Use " + String.join(", ", FIELDS) + ".");
-			}
-		}
+	static TenantRequest parse(AdminBody body) {
+		body.requireOnly(EXAMPLE, FIELDS);
 		if (!(body.get("policy") instanceof String policy)) {
 			throw AdminProblem.invalid("policy", "The policy is missing", EXAMPLE);
 		}

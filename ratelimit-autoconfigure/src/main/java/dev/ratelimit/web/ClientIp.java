@@ -10,8 +10,9 @@ import dev.ratelimit.IpAddress;
 /**
  * The address of a caller. What stands in {@code X-Forwarded-For} was written by whoever
  * came before: only as many entries as there are proxies of our own, counted from the
- * right, are to be trusted. The socket's other end is the first of these proxies, so with
- * one of them the right-most entry is the caller.
+ * right, are to be trusted, and only if it is one of them that sends the header. The
+ * socket's other end is the first of these proxies, so with one of them the right-most
+ * entry is the caller.
  *
  * <p>
  * Entries are read from the right and no further than needed; names are never looked up.
@@ -23,26 +24,57 @@ final class ClientIp {
 	/** The longest literal in brackets with a port. */
 	private static final int LONGEST_ENTRY = 45 + "[]:65535".length();
 
-	private ClientIp() {
+	private final int trustedHops;
+
+	private final IpAddress.Range[] trustedProxies;
+
+	ClientIp(IdentityOptions options) {
+		this.trustedHops = options.trustedHops();
+		this.trustedProxies = options.trustedProxies().toArray(IpAddress.Range[]::new);
 	}
 
 	/**
-	 * The caller's address in its one spelling, the socket's if the proxies do not tell,
-	 * {@code null} if there is none either.
+	 * The same caller with its address in its one spelling. If the proxies do not tell it
+	 * is the socket's, which is then not the caller's own and not verified.
 	 */
-	static @Nullable String of(WebCall call, int trustedHops) {
-		if (trustedHops > 0) {
-			IpAddress forwarded = forwarded(call.headers(FORWARDED_FOR), trustedHops);
-			if (forwarded != null) {
-				return forwarded.toString();
-			}
+	Identity locate(Identity caller, WebCall call) {
+		boolean proxied = this.trustedHops > 0 && isTrustedPeer(call);
+		IpAddress forwarded = proxied ? forwarded(call.headers(FORWARDED_FOR)) : null;
+		if (forwarded != null) {
+			return caller.withIp(forwarded.toString(), true);
 		}
 		InetAddress socket = call.remoteAddress();
-		return (socket != null) ? IpAddress.of(socket).toString() : null;
+		return caller.withIp((socket != null) ? IpAddress.of(socket).toString() : null, !proxied);
 	}
 
-	private static @Nullable IpAddress forwarded(List<String> lines, int position) {
-		int left = position;
+	/**
+	 * Whether headers that only proxies should set are to be believed: always if nobody
+	 * said where they are.
+	 */
+	boolean isTrustedPeer(WebCall call) {
+		if (this.trustedProxies.length == 0) {
+			return true;
+		}
+		InetAddress socket = call.remoteAddress();
+		return isTrusted((socket != null) ? IpAddress.of(socket) : null);
+	}
+
+	private boolean isTrusted(@Nullable IpAddress address) {
+		for (IpAddress.Range range : this.trustedProxies) {
+			if (address != null && range.contains(address)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * The entry that the farthest of our proxies has written. Where it is known which
+	 * they are, each entry before it must be one of them: a caller that goes past some of
+	 * them is the first that is none.
+	 */
+	private @Nullable IpAddress forwarded(List<String> lines) {
+		int left = this.trustedHops;
 		for (int i = lines.size() - 1; i >= 0; i--) {
 			String line = lines.get(i);
 			int end = line.length();
@@ -50,8 +82,11 @@ final class ClientIp {
 				int comma = line.lastIndexOf(',', end - 1);
 				int from = skipSpace(line, comma + 1, end);
 				// An empty element is no entry: RFC 9110, section 5.6.1.2.
-				if (from < end && --left == 0) {
-					return parse(line, from, end);
+				if (from < end && (--left == 0 || this.trustedProxies.length > 0)) {
+					IpAddress entry = parse(line, from, end);
+					if (left == 0 || !isTrusted(entry)) {
+						return entry;
+					}
 				}
 				end = comma;
 			}

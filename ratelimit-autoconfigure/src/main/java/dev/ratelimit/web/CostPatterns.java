@@ -10,7 +10,6 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import org.springframework.web.util.pattern.PatternParseException;
 
 import dev.ratelimit.Policy;
-import dev.ratelimit.Quota;
 
 /**
  * What a path costs under a policy: the most specific of its patterns decides. A path
@@ -31,7 +30,7 @@ final class CostPatterns {
 
 	/**
 	 * Compiles the patterns of a policy.
-	 * @throws IllegalArgumentException if one is not a pattern or its cost not a cost
+	 * @throws IllegalArgumentException if one is not a pattern
 	 */
 	static CostPatterns of(Policy policy) {
 		List<Entry> entries = new ArrayList<>();
@@ -61,21 +60,13 @@ final class CostPatterns {
 	}
 
 	private static Entry entry(String policy, String text, long cost) {
-		String where = "policy '" + policy + "', cost of '" + text + "': ";
-		if (cost < 0 || cost > Quota.MAX_PERMITS) {
-			throw new IllegalArgumentException(where + "must be 0 to " + Quota.MAX_PERMITS + " but was " + cost);
-		}
-		if (!text.startsWith("/")) {
-			throw new IllegalArgumentException(where
-					+ "a path pattern starts with a slash; in YAML write it in brackets, for example \"[/orders/export/**]\"");
-		}
 		boolean trailingSlash = text.length() > 1 && text.endsWith("/");
 		try {
 			return new Entry(PathPatternParser.defaultInstance
 				.parse(trailingSlash ? text.substring(0, text.length() - 1) : text), cost);
 		}
 		catch (PatternParseException ex) {
-			throw new IllegalArgumentException(where + "not a path pattern (" + ex.getMessage()
+			throw new IllegalArgumentException(PathCosts.where(policy, text) + "not a path pattern (" + ex.getMessage()
 					+ "), write for example /orders/export/** or /orders/{id}/report", ex);
 		}
 	}

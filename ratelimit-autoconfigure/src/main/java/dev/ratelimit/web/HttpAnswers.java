@@ -27,6 +27,9 @@ public final class HttpAnswers {
 	 */
 	private static final long UNAVAILABLE_MICROS = 1_000_000;
 
+	/** What a 401 has to have; a token is what most callers are known by. */
+	private static final Map<String, String> CHALLENGE = Map.of("WWW-Authenticate", "Bearer");
+
 	/**
 	 * What the caller is to hear of several: a degraded answer, which has no number at
 	 * all, then the smallest number, then the longest reset.
@@ -88,7 +91,7 @@ public final class HttpAnswers {
 		return switch (decision.outcome()) {
 			case REFUSED -> refused(decision, traceId);
 			case DENIED -> (decision.reason() == Decision.Reason.IDENTITY)
-					? new HttpAnswer(401, Map.of(), this.problems.unidentified(decision, traceId))
+					? new HttpAnswer(401, CHALLENGE, this.problems.unidentified(decision, traceId))
 					: new HttpAnswer(403, Map.of(), this.problems.denied(decision, traceId));
 			// The last three let requests pass; one that did not is our fault.
 			case ERROR, ALLOWED, BYPASSED, SHADOW_REFUSED -> unavailable(decision, traceId);
@@ -134,8 +137,8 @@ public final class HttpAnswers {
 		if (retryAfter != null) {
 			writeRetryAfter(headers, retryAfter);
 		}
-		String body = this.problems.refused(decision, refusing, retryAfter, resetSeconds, traceId);
-		return new HttpAnswer(429, Collections.unmodifiableMap(headers), body);
+		HttpAnswer.Problem problem = this.problems.refused(decision, refusing, retryAfter, resetSeconds, traceId);
+		return new HttpAnswer(429, Collections.unmodifiableMap(headers), problem);
 	}
 
 	private HttpAnswer unavailable(Decision decision, @Nullable String traceId) {

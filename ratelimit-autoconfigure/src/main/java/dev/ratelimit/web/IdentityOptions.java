@@ -1,9 +1,12 @@
 package dev.ratelimit.web;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
+
+import dev.ratelimit.IpAddress;
 
 /**
  * Where the facts about a caller are found.
@@ -15,9 +18,11 @@ import java.util.regex.Pattern;
  * @param apiKeys keys that are known, by {@code sha256:} and the hex digest of the key
  * @param trustedHops proxies of our own in front of us; with 0 the socket's address is
  * the caller's
+ * @param trustedProxies where these proxies are: what others say about a caller's address
+ * and its request id is not believed; empty to believe whoever connects
  */
 public record IdentityOptions(String tenantClaim, String userClaim, String tierClaim, String apiKeyHeader,
-		Map<String, ApiKeyVerifier.VerifiedKey> apiKeys, int trustedHops) {
+		Map<String, ApiKeyVerifier.VerifiedKey> apiKeys, int trustedHops, List<IpAddress.Range> trustedProxies) {
 
 	public static final IdentityOptions DEFAULTS = new IdentityOptions("tenant_id", "sub", "tier", "X-API-Key",
 			Map.of(), 0);
@@ -35,6 +40,15 @@ public record IdentityOptions(String tenantClaim, String userClaim, String tierC
 			throw new IllegalArgumentException("trusted-hops must not be negative but was " + trustedHops
 					+ ", count the proxies of your own in front of the application");
 		}
+		trustedProxies = List.copyOf(trustedProxies);
+	}
+
+	/**
+	 * Options that do not say where the proxies are.
+	 */
+	public IdentityOptions(String tenantClaim, String userClaim, String tierClaim, String apiKeyHeader,
+			Map<String, ApiKeyVerifier.VerifiedKey> apiKeys, int trustedHops) {
+		this(tenantClaim, userClaim, tierClaim, apiKeyHeader, apiKeys, trustedHops, List.of());
 	}
 
 	/** The text stays out of the message: whoever gets it wrong has put in the key. */

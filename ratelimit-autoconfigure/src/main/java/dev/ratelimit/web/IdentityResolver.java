@@ -1,14 +1,11 @@
 package dev.ratelimit.web;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.Principal;
-import java.time.Duration;
-import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.Set;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
@@ -27,38 +24,57 @@ final class IdentityResolver {
 	private static final boolean SECURITY_PRESENT = ClassUtils
 		.isPresent("org.springframework.security.core.Authentication", IdentityResolver.class.getClassLoader());
 
-	/** A verifier that never answers must not hold its callers for ever. */
-	private static final Duration VERIFIER_TIMEOUT = Duration.ofSeconds(1);
-
 	private final IdentityOptions options;
 
-	private final @Nullable ApiKeyVerifier verifier;
+	private final ClientIp clientIp;
 
-	private final Duration verifierTimeout;
+	private final KnownKeys keys;
 
-	private final AtomicBoolean verifierFailed = new AtomicBoolean();
+	private final AtomicBoolean principalFailed = new AtomicBoolean();
 
-	IdentityResolver(IdentityOptions options, @Nullable ApiKeyVerifier verifier) {
-		this(options, verifier, VERIFIER_TIMEOUT);
-	}
-
-	IdentityResolver(IdentityOptions options, @Nullable ApiKeyVerifier verifier, Duration verifierTimeout) {
+	IdentityResolver(IdentityOptions options, ClientIp clientIp, KnownKeys keys) {
 		this.options = options;
-		this.verifier = verifier;
-		this.verifierTimeout = verifierTimeout;
+		this.clientIp = clientIp;
+		this.keys = keys;
 	}
 
+	/**
+	 * Finds out who calls. Never fails: what cannot be found out is not known, and the
+	 * identity says so.
+	 */
 	CompletableFuture<Identity> resolve(WebCall call) {
-		Identity caller = principal(call.principal()).withIp(ClientIp.of(call, this.options.trustedHops()));
+		Identity caller = caller(call);
 		String key = apiKey(call);
 		if (key == null) {
 			return CompletableFuture.completedFuture(caller);
 		}
-		ApiKeyVerifier.VerifiedKey configured = configured(key);
-		if (configured != null || this.verifier == null) {
-			return CompletableFuture.completedFuture(caller.withKey(key, configured));
+		return this.keys.find(key)
+			.handle((verified, failure) -> (failure == null) ? caller.withKey(key, verified)
+					: caller.withFailedKey(key));
+	}
+
+	/**
+	 * The same without asking anybody about an API key.
+	 */
+	Identity claimed(WebCall call) {
+		Identity caller = caller(call);
+		String key = apiKey(call);
+		return (key != null) ? caller.withFailedKey(key) : caller;
+	}
+
+	private Identity caller(WebCall call) {
+		Identity caller;
+		try {
+			caller = principal(call.principal());
 		}
-		return verify(this.verifier, key).thenApply((verified) -> caller.withKey(key, verified));
+		catch (Throwable ex) {
+			if (this.principalFailed.compareAndSet(false, true)) {
+				logger.warn("The principal of a call failed with {}; callers that this happens to count as unknown",
+						ex.getClass().getName());
+			}
+			caller = Identity.UNTOLD;
+		}
+		return this.clientIp.locate(caller, call);
 	}
 
 	private Identity principal(@Nullable Principal principal) {
@@ -69,54 +85,27 @@ final class IdentityResolver {
 				: Identity.ofUser(principal.getName());
 	}
 
+	/**
+	 * The different keys of a call that has several, none as a rule.
+	 */
+	Set<String> presentedKeys(WebCall call) {
+		List<String> values = this.options.apiKeyHeader().isEmpty() ? List.of()
+				: call.headers(this.options.apiKeyHeader());
+		return (values.size() < 2) ? Set.of()
+				: values.stream().map(Identity::text).filter(Objects::nonNull).collect(Collectors.toSet());
+	}
+
 	private @Nullable String apiKey(WebCall call) {
 		if (this.options.apiKeyHeader().isEmpty()) {
 			return null;
 		}
 		List<String> values = call.headers(this.options.apiKeyHeader());
-		return values.isEmpty() ? null : Identity.text(values.get(0));
-	}
-
-	private ApiKeyVerifier.@Nullable VerifiedKey configured(String key) {
-		return this.options.apiKeys().isEmpty() ? null : this.options.apiKeys().get(digest(key));
-	}
-
-	private CompletableFuture<ApiKeyVerifier.@Nullable VerifiedKey> verify(ApiKeyVerifier verifier, String key) {
-		try {
-			CompletableFuture<ApiKeyVerifier.@Nullable VerifiedKey> verified = verifier.verify(key)
-				.toCompletableFuture();
-			if (verified.isDone()) {
-				return verified.exceptionally(this::unverified);
-			}
-			// On a copy, as the future is the verifier's; and the requests that were held
-			// up do not go on in the JDK's only timer thread.
-			return verified.copy()
-				.orTimeout(this.verifierTimeout.toNanos(), TimeUnit.NANOSECONDS)
-				.exceptionallyAsync(this::unverified);
+		String key = values.isEmpty() ? null : Identity.text(values.get(0));
+		// Of two different keys, whoever is behind us may take the other one.
+		for (int i = 1; i < values.size() && key != null; i++) {
+			key = key.equals(values.get(i)) ? key : null;
 		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.completedFuture(unverified(ex));
-		}
-	}
-
-	/** Logs the kind of failure only: its message may quote the key. */
-	private ApiKeyVerifier.@Nullable VerifiedKey unverified(Throwable failure) {
-		if (this.verifierFailed.compareAndSet(false, true)) {
-			Throwable cause = (failure.getCause() != null) ? failure.getCause() : failure;
-			logger.warn("The API key verifier failed with {}; keys it cannot verify count as unverified",
-					cause.getClass().getName());
-		}
-		return null;
-	}
-
-	private static String digest(String key) {
-		try {
-			byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
-			return IdentityOptions.DIGEST_PREFIX + HexFormat.of().formatHex(digest);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("every JDK has SHA-256", ex);
-		}
+		return key;
 	}
 
 }

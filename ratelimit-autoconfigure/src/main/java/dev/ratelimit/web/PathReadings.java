@@ -3,30 +3,38 @@ package dev.ratelimit.web;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The ways in which a path can be understood. Servers disagree on {@code ..} and on
  * encoded slashes, and the limiter does not know which of them is upstream; a caller must
  * not choose its price by a spelling that we and the upstream read differently. A path
- * has two readings, which for nearly all paths are the same: decoded and then resolved,
- * and segment by segment as it was sent.
+ * has three readings, which for nearly all paths are the same: decoded and then resolved,
+ * segment by segment as it was sent, and this with its dots resolved, where an encoded
+ * slash ends no segment.
  *
  * <p>
- * In both, percent-encoding is decoded once, path parameters are dropped, slashes are
+ * In all, percent-encoding is decoded once, path parameters are dropped, slashes are
  * collapsed and a trailing one is ignored.
  */
-final class PathReadings {
+public final class PathReadings {
 
 	private PathReadings() {
 	}
 
-	static List<String> of(String rawPath) {
+	/**
+	 * The ways in which a path can be understood, each once.
+	 * @param rawPath as it was sent
+	 */
+	public static List<String> of(String rawPath) {
 		if (isPlain(rawPath)) {
 			return List.of(rawPath);
 		}
-		String resolved = resolved(rawPath);
-		String asSent = asSent(rawPath);
-		return resolved.equals(asSent) ? List.of(resolved) : List.of(resolved, asSent);
+		List<String> asSent = segments(rawPath);
+		asSent.replaceAll((segment) -> decode(segment).replace("/", "%2F"));
+		return Stream.of(path(resolved(segments(decode(rawPath)))), path(asSent), path(resolved(asSent)))
+			.distinct()
+			.toList();
 	}
 
 	/** Nearly all paths are, and then nothing has to be copied. */
@@ -44,24 +52,22 @@ final class PathReadings {
 		return true;
 	}
 
-	private static String resolved(String rawPath) {
-		List<String> segments = new ArrayList<>();
-		for (String segment : segments(decode(rawPath))) {
+	private static List<String> resolved(List<String> segments) {
+		List<String> resolved = new ArrayList<>();
+		for (String segment : segments) {
 			if (segment.equals("..")) {
-				if (!segments.isEmpty()) {
-					segments.remove(segments.size() - 1);
+				if (!resolved.isEmpty()) {
+					resolved.remove(resolved.size() - 1);
 				}
 			}
 			else if (!segment.equals(".")) {
-				segments.add(segment);
+				resolved.add(segment);
 			}
 		}
-		return "/" + String.join("/", segments);
+		return resolved;
 	}
 
-	private static String asSent(String rawPath) {
-		List<String> segments = segments(rawPath);
-		segments.replaceAll((segment) -> decode(segment).replace("/", "%2F"));
+	private static String path(List<String> segments) {
 		return "/" + String.join("/", segments);
 	}
 

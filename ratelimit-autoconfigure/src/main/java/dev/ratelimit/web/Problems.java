@@ -36,8 +36,8 @@ final class Problems {
 	 * A limit refused.
 	 * @param retryAfter {@code null} if the cost never fits
 	 */
-	String refused(Decision decision, LimitStatus status, @Nullable RetryAfter retryAfter, long resetSeconds,
-			@Nullable String traceId) {
+	HttpAnswer.Problem refused(Decision decision, LimitStatus status, @Nullable RetryAfter retryAfter,
+			long resetSeconds, @Nullable String traceId) {
 		Map<String, Object> problem = problem(TYPES + "quota-exceeded", "Quota exceeded", 429,
 				detail(decision, status));
 		problem.put("policy", decision.policy());
@@ -55,7 +55,7 @@ final class Problems {
 	/**
 	 * Nobody could tell whether there is room.
 	 */
-	String unavailable(Decision decision, RetryAfter retryAfter, @Nullable String traceId) {
+	HttpAnswer.Problem unavailable(Decision decision, RetryAfter retryAfter, @Nullable String traceId) {
 		Map<String, Object> problem = problem(TYPES + "temporary-reduced-capacity", "Temporarily reduced capacity", 503,
 				"Limits cannot be checked at the moment; this says nothing about how much was used");
 		problem.put("policy", decision.policy());
@@ -66,7 +66,7 @@ final class Problems {
 	/**
 	 * The request lacks what its limits count by.
 	 */
-	String unidentified(Decision decision, @Nullable String traceId) {
+	HttpAnswer.Problem unidentified(Decision decision, @Nullable String traceId) {
 		Map<String, Object> problem = problem("about:blank", "Unauthorized", 401,
 				"Limits are kept per caller, and this request does not say who calls");
 		problem.put("policy", decision.policy());
@@ -76,7 +76,7 @@ final class Problems {
 	/**
 	 * The caller is on the deny-list.
 	 */
-	String denied(Decision decision, @Nullable String traceId) {
+	HttpAnswer.Problem denied(Decision decision, @Nullable String traceId) {
 		Map<String, Object> problem = problem("about:blank", "Forbidden", 403,
 				"Requests of this caller are turned away");
 		problem.put("policy", decision.policy());
@@ -109,7 +109,7 @@ final class Problems {
 				: "Limit of " + limit + " exceeded for " + whom;
 	}
 
-	private String write(Map<String, Object> problem, Decision decision, @Nullable String traceId) {
+	private HttpAnswer.Problem write(Map<String, Object> problem, Decision decision, @Nullable String traceId) {
 		if (traceId != null && !traceId.isBlank()) {
 			problem.put("traceId", traceId);
 		}
@@ -117,7 +117,7 @@ final class Problems {
 			try {
 				Map<String, Object> customized = new LinkedHashMap<>(problem);
 				this.customizers.forEach((customizer) -> customizer.customize(customized, decision));
-				return Json.write(customized);
+				return new HttpAnswer.Problem(customized, Json.write(customized));
 			}
 			catch (RuntimeException ex) {
 				if (this.customizerFailed.compareAndSet(false, true)) {
@@ -125,7 +125,7 @@ final class Problems {
 				}
 			}
 		}
-		return Json.write(problem);
+		return new HttpAnswer.Problem(problem, Json.write(problem));
 	}
 
 }

@@ -19,8 +19,12 @@ final class RequestIds {
 	private RequestIds() {
 	}
 
-	static @Nullable String of(WebCall call) {
-		String id = only(call.headers(REQUEST_ID));
+	/**
+	 * The id of a call.
+	 * @param trustedPeer whether the header is believed
+	 */
+	static @Nullable String of(WebCall call, boolean trustedPeer) {
+		String id = trustedPeer ? only(call.headers(REQUEST_ID)) : null;
 		if (id != null && ID.matcher(id).matches()) {
 			return id;
 		}

@@ -85,7 +85,7 @@ final class ResolutionPlans {
 				.distinct()
 				.filter((dimension) -> !BUILT_IN.contains(dimension))
 				.toList();
-			return new Plan(newest, listed, custom, costs(newest),
+			return new Plan(newest, listed, custom, PathCosts.compile(newest),
 					(versions.size() > 1) ? of(versions.subList(1, versions.size()), listed) : null);
 		}
 
@@ -96,14 +96,6 @@ final class ResolutionPlans {
 				.stream()
 				.flatMap((override) -> override.when().keySet().stream());
 			return Stream.concat(counted, overridden);
-		}
-
-		/**
-		 * Without costs nothing of Spring's path patterns is needed, nor need it be
-		 * there.
-		 */
-		private static @Nullable CostPatterns costs(Policy policy) {
-			return policy.settings().costs().isEmpty() ? null : CostPatterns.of(policy);
 		}
 
 	}

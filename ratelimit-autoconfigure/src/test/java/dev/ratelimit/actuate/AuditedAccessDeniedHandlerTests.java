@@ -1,5 +1,6 @@
 package dev.ratelimit.actuate;
 
+import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
@@ -59,10 +61,30 @@ class AuditedAccessDeniedHandlerTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "GET, /actuator/ratelimit", "POST, /actuator/loggers/root", "POST, /actuator/ratelimited" })
+	@CsvSource({ "GET, /actuator/health", "POST, /actuator/loggers/root", "POST, /actuator/ratelimited" })
 	void whatChangesNoLimitIsNotInTheTrail(String method, String path) {
 		deny(method, path, "bob");
 		assertThat(entries()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/actuator/ratelimit/lists/deny", "/actuator/%72atelimit/lists/deny",
+			"/actuator;x=1/ratelimit//lists/deny", "/actuator/x/../ratelimit/lists%2Fdeny" })
+	void lookThatWasTurnedAwayIsInTheTrailHoweverThePathIsSpelt(String path) {
+		deny("GET", path, "bob");
+		assertThat(entries()).extracting("action", "outcome", "actor").containsExactly(tuple("read", "refused", "bob"));
+	}
+
+	@Test
+	void looksAndTenantsDoNotUseUpTheRoomOfOperatorsNorFillTheLog() {
+		for (int i = 0; i < 150; i++) {
+			deny("GET", "/actuator/ratelimit/lists/deny", "bob");
+			this.audit.record(new Audit.Entry("tenant-limits", Audit.Outcome.INVALID, "tom", "", "", ""));
+		}
+		assertThat(this.log.lines()).hasSize(200);
+		deny("POST", "/actuator/ratelimit/switch", "bob");
+		assertThat(entries()).hasSize(201);
+		assertThat(entries().get(0)).containsEntry("action", "denied-by-security");
 	}
 
 	@Test
@@ -103,7 +125,7 @@ class AuditedAccessDeniedHandlerTests {
 
 	private void deny(String method, String path, String user) {
 		ServerWebExchange exchange = MockServerWebExchange
-			.from(MockServerHttpRequest.method(HttpMethod.valueOf(method), path));
+			.from(MockServerHttpRequest.method(HttpMethod.valueOf(method), URI.create(path)));
 		if (user != null) {
 			exchange = exchange.mutate()
 				.principal(Mono.just(UsernamePasswordAuthenticationToken.authenticated(user, null, List.of())))

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.context.ApplicationContext;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.reactive.server.WebTestClient;
@@ -16,9 +17,17 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.admin.WebStack;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.control.RecordIds;
+import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -33,7 +42,13 @@ class EndpointCallsIntegrationTests {
 
 	private static final String HOT = "hotkeys?policy=orders&limit=per-tenant&tenant=acme";
 
+	private static final String KEY = "sk_live_4711";
+
+	private static final String DIGEST = "sha256:60ccd9c50cc49a2cbb7523806aade1d93164580391590d96c07d21820e1237b2";
+
 	private WebTestClient client;
+
+	private ApplicationContext context;
 
 	@ParameterizedTest
 	@EnumSource
@@ -107,9 +122,184 @@ class EndpointCallsIntegrationTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void apiKeyIsShownByItsDigestAndFoundByKeyOrDigest(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			done(HttpMethod.PUT, "lists/deny", "{\"entry\": {\"api-key\": \"" + KEY + "\"}}",
+					"{\"entry\": {\"api-key\": \"" + DIGEST + "\"}}");
+			done(HttpMethod.PUT, "lists/deny", "{\"entry\": {\"api-key\": \"sk_old_*\"}}",
+					"{\"entry\": {\"api-key\": \"sk_old_*\"}}");
+			done(HttpMethod.PUT, "tiers/api-key/" + KEY, "{\"tier\": \"pro\"}", "{\"tier\": \"pro\"}");
+			done(HttpMethod.PUT, "overrides/orders/api-key/" + KEY, "{\"limits\": {\"per-tenant\": \"99/h\"}}", "{}");
+			done(HttpMethod.POST, "policies/other",
+					"{\"policy\": {\"limits\": {\"per-tenant\": {\"by\": \"tenant\", \"quota\": \"7/h\"}}, "
+							+ "\"overrides\": [{\"when\": {\"api-key\": \"" + KEY
+							+ "\"}, \"limits\": {\"per-tenant\": \"8/h\"}}]}}",
+					"{\"version\": 1}");
+			read("lists/deny", "{\"entries\": [{\"entry\": {\"api-key\": \"" + DIGEST
+					+ "\"}}, {\"entry\": {\"api-key\": \"sk_old_*\"}}]}");
+			read("tiers/api-key/" + KEY, "{\"tier\": \"pro\"}");
+			read("tiers/api-key/" + DIGEST, "{\"tier\": \"pro\"}");
+			read("overrides/orders/api-key/" + DIGEST, "{\"limits\": {\"per-tenant\": \"99/h\"}}");
+			String when = "{\"policy\": {\"overrides\": [{\"when\": {\"api-key\": \"" + DIGEST + "\"}}]}}";
+			read("policies/other", when);
+			read("policies/other?version=1", when);
+			assertThat(policies().denies(caller(KEY))).isTrue();
+			assertThat(policies().denies(caller(DIGEST))).isFalse();
+			assertThat(policies().denies(caller("sk_old_1"))).isTrue();
+			assertThat(quota(KEY)).isEqualTo(99);
+			assertThat(quota(DIGEST)).isEqualTo(10);
+			assertThat(stored(new RecordKey(RecordKey.Kind.DENY, "api-key=" + KEY))).isEmpty();
+			assertThat(stored(RecordIds.policy("other")).get(0).body()).contains(DIGEST).doesNotContain(KEY);
+			done(HttpMethod.DELETE, "lists/deny?api-key=" + KEY, null, "{\"deleted\": true}");
+			await().atMost(Duration.ofSeconds(1)).until(() -> !policies().denies(caller(KEY)));
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void recordThatWasWrittenWithAKeyStillMatchesIsShownByItsDigestAndIsReplaced(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			this.context.getBean(PolicyStore.class)
+				.write(List.of(new Edit(new RecordKey(RecordKey.Kind.DENY, "api-key=" + KEY), "{}", null),
+						new Edit(new RecordKey(RecordKey.Kind.ALLOW, "api-key=" + KEY), "{}", null),
+						new Edit(new RecordKey(RecordKey.Kind.OVERRIDE, "orders/api-key/" + KEY),
+								"{\"limits\": {\"per-tenant\": \"77/h\"}}", null)),
+						"old", "")
+				.toCompletableFuture()
+				.join();
+			read("lists/deny", "{\"entries\": [{\"entry\": {\"api-key\": \"" + DIGEST + "\"}}]}");
+			read("overrides/orders/api-key/" + DIGEST, "{\"limits\": {\"per-tenant\": \"77/h\"}}");
+			assertThat(policies().denies(caller(KEY))).isTrue();
+			assertThat(policies().allows(caller(KEY))).isTrue();
+			done(HttpMethod.PUT, "overrides/orders/api-key/" + KEY,
+					"{\"limits\": {\"per-tenant\": \"88/h\"}, \"expect\": 1}", "{\"version\": 1}");
+			await().atMost(Duration.ofSeconds(1)).until(() -> quota(KEY) == 88);
+			done(HttpMethod.DELETE, "lists/allow?api-key=" + DIGEST, null, "{\"deleted\": true}");
+			await().atMost(Duration.ofSeconds(1)).until(() -> !policies().allows(caller(KEY)));
+			done(HttpMethod.DELETE, "overrides/orders/api-key/" + DIGEST, null, "{\"deleted\": true}");
+			await().atMost(Duration.ofSeconds(1)).until(() -> quota(KEY) == 10);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatCannotBeMeantNamesTheFieldTheRecordAndTheFix(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			wrong(HttpMethod.POST, "policies/fresh",
+					POLICY.formatted("7/h").replace("\"reason\"", "\"expect\": 3, \"reason\""), 409,
+					"{\"fix\": \"Leave out 'expect', or send 0.\", \"newest\": 0}");
+			wrong(HttpMethod.DELETE, "policies/orders?expect=x", null, 400, "{\"field\": \"expect\"}");
+			wrong(HttpMethod.DELETE, "policies/orders?forse=true", null, 400, "{\"field\": \"forse\"}");
+			wrong(HttpMethod.DELETE, "tiers/tenant/acme?expect=-1", null, 400, "{\"field\": \"expect\"}");
+			wrong(HttpMethod.DELETE, "lists/deny?tenant=acme&expect=x", null, 400, "{\"field\": \"expect\"}");
+			wrong(HttpMethod.PUT, "overrides/orders/ip/1.2.3.400", "{\"limits\": {\"per-tenant\": \"9/h\"}}", 400,
+					"{\"field\": \"ip\"}");
+			wrong(HttpMethod.PUT, "lists/deny", "{\"entry\": {\"ip\": \"1.2.3.400\"}}", 400, "{\"field\": \"entry\"}");
+			String good = "{\"kind\": \"deny\", \"entry\": {\"tenant\": \"acme\"}}";
+			wrong(HttpMethod.POST, "import", "{\"records\": [" + good + ", {\"kind\": \"denny\"}]}", 400,
+					"{\"field\": \"records[1].kind\"}");
+			wrong(HttpMethod.POST, "import", "{\"records\": [" + good
+					+ ", {\"kind\": \"tier\", \"dimension\": \"ip\", \"value\": \"x\", " + "\"tier\": \"pro\"}]}", 400,
+					"{\"field\": \"records[1].ip\"}");
+			wrong(HttpMethod.POST, "import", "{\"records\": [" + good + ", " + good + "]}", 400,
+					"{\"field\": \"records[1]\", \"detail\": \"This is the same record as records[0]\"}");
+			read("", "{\"revision\": 0}");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void entryOfAListSaysTextsOnly(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			for (String value : List.of("[\"acme\", \"globex\"]", "null", "{\"a\": \"b\"}", "true", "\"\"")) {
+				String entry = "{\"entry\": {\"tenant\": " + value + "}}";
+				wrong(HttpMethod.PUT, "lists/deny", entry, 400, "{\"field\": \"entry.tenant\"}");
+				wrong(HttpMethod.POST, "import",
+						"{\"records\": [" + entry.replace("{\"entry\"", "{\"kind\": \"deny\", \"entry\"") + "]}", 400,
+						"{\"field\": \"records[0].entry.tenant\"}");
+			}
+			read("", "{\"revision\": 0}");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void digestThatIsNoneIsNotTakenForAKey(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			for (String digest : List.of("sha256:60ccd9", "SHA256:60ccd9", DIGEST + "0",
+					DIGEST.replace("60c", "60x"))) {
+				wrong(HttpMethod.PUT, "tiers/api-key/" + digest, "{\"tier\": \"pro\"}", 400,
+						"{\"field\": \"api-key\"}");
+				wrong(HttpMethod.PUT, "overrides/orders/api-key/" + digest, "{\"limits\": {\"per-tenant\": \"9/h\"}}",
+						400, "{\"field\": \"api-key\"}");
+				wrong(HttpMethod.PUT, "lists/deny", "{\"entry\": {\"api-key\": \"" + digest + "\"}}", 400,
+						"{\"field\": \"entry.api-key\"}");
+				wrong(HttpMethod.POST, "import",
+						"{\"records\": [{\"kind\": \"tier\", \"dimension\": \"api-key\", \"value\": \"" + digest
+								+ "\", \"tier\": \"pro\"}]}",
+						400, "{\"field\": \"records[0].api-key\"}");
+				wrong(HttpMethod.POST, "policies/orders", overriding("overrides", "api-key", digest), 400,
+						"{\"field\": \"policy.overrides[0].when.api-key\"}");
+			}
+			read("", "{\"revision\": 0}");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void overrideIsForOneAddress(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			for (String ip : List.of("300.1.1.1", "10.0.0.0/8", "10.0.0.*", "")) {
+				wrong(HttpMethod.POST, "policies/orders", overriding("overrides", "ip", ip), 400,
+						"{\"field\": \"policy.overrides[0].when.ip\"}");
+			}
+			read("", "{\"revision\": 0}");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void apiKeyIsDigestedHoweverTheFieldOfOverridesIsSpelt(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			for (String field : List.of("over_rides", "over-rides", "OVERRIDES")) {
+				done(HttpMethod.POST, "policies/other", overriding(field, "api-key", KEY), "{}");
+				assertThat(stored(RecordIds.policy("other")).get(0).body()).contains(DIGEST).doesNotContain(KEY);
+			}
+		});
+	}
+
+	private static String overriding(String field, String dimension, String value) {
+		return "{\"policy\": {\"limits\": {\"per-tenant\": {\"by\": \"tenant\", \"quota\": \"7/h\"}}, \"" + field
+				+ "\": [{\"when\": {\"" + dimension + "\": \"" + value
+				+ "\"}, \"limits\": {\"per-tenant\": \"8/h\"}}]}}";
+	}
+
+	private void wrong(HttpMethod method, String path, String body, int status, String expected) {
+		call(method, path, ADMIN, body).expectStatus().isEqualTo(status).expectBody().json(expected);
+	}
+
+	private PolicySet policies() {
+		return this.context.getBean(Policies.class).get();
+	}
+
+	private static Request caller(String key) {
+		return Request.of("orders").with(Dimension.TENANT, "acme").with(Dimension.API_KEY, key);
+	}
+
+	private long quota(String key) {
+		return policies().match(caller(key)).specs().get(0).limit().quotas().get(0).permits();
+	}
+
+	private List<RecordVersion> stored(RecordKey key) {
+		return this.context.getBean(PolicyStore.class).history(key, 1).toCompletableFuture().join();
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void usageIsToldAndReset(WebStack stack, RedisServer redis) {
 		stack.run(true, properties(redis), (context, client) -> {
 			this.client = client;
+			this.context = context;
 			context.getBean(RateLimiter.class)
 				.check(Request.of("orders").with(Dimension.TENANT, "acme").withCost(4))
 				.toCompletableFuture()
@@ -182,6 +372,7 @@ class EndpointCallsIntegrationTests {
 	private void run(WebStack stack, RedisServer redis, Runnable calls) {
 		stack.run(true, properties(redis), (context, client) -> {
 			this.client = client;
+			this.context = context;
 			calls.run();
 		});
 	}
@@ -196,7 +387,7 @@ class EndpointCallsIntegrationTests {
 	/** What was written is to be read within a second. */
 	private void read(String path, String expected) {
 		await().atMost(Duration.ofSeconds(1))
-			.untilAsserted(() -> call(HttpMethod.GET, path, "bob/ops/OTHER", null).expectStatus()
+			.untilAsserted(() -> call(HttpMethod.GET, path, "vic/ops/RATELIMIT_VIEWER", null).expectStatus()
 				.isOk()
 				.expectBody()
 				.json(expected));

@@ -27,9 +27,11 @@ import org.springframework.cloud.context.refresh.ContextRefresher;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
+import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRefreshAutoConfiguration;
@@ -96,6 +98,17 @@ class EndpointRefreshTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	static class Anybody {
+
+		@Bean
+		AdminCheck anybody() {
+			return AdminCheck.ANYBODY;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Anybody.class)
 	@ImportAutoConfiguration({ HttpHandlerAutoConfiguration.class, JacksonAutoConfiguration.class,
 			CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
 			WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
@@ -107,12 +120,13 @@ class EndpointRefreshTests {
 		/** Tomcat is on the class path too. */
 		@Bean
 		NettyReactiveWebServerFactory netty() {
-			return new NettyReactiveWebServerFactory();
+			return new NettyReactiveWebServerFactory(0);
 		}
 
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@Import(Anybody.class)
 	@ImportAutoConfiguration({ ServletWebServerFactoryAutoConfiguration.class, DispatcherServletAutoConfiguration.class,
 			JacksonAutoConfiguration.class, HttpMessageConvertersAutoConfiguration.class, WebMvcAutoConfiguration.class,
 			EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,

@@ -71,7 +71,7 @@ class EpochTurnServletTests {
 			check(context, 6);
 			this.millis.set(TURN);
 			check(context, 1);
-			SwitchServletTests.call(context, get(USAGE), null)
+			SwitchServletTests.call(context, get(USAGE), SwitchServletTests.VIEWER)
 				.andExpect(status().isOk())
 				.andExpect(jsonPath("$.limits.length()").value(1))
 				.andExpect(jsonPath("$.limits[0].quotas.length()").value(1))

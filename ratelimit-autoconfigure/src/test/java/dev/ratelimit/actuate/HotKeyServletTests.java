@@ -57,7 +57,7 @@ class HotKeyServletTests {
 				.andExpect(status().isOk())
 				.andExpect(jsonPath("$.marked").value(true));
 			await().until(() -> !hot.top().isEmpty());
-			SwitchServletTests.call(context, get(HOT_KEYS), null)
+			SwitchServletTests.call(context, get(HOT_KEYS), SwitchServletTests.VIEWER)
 				.andExpect(jsonPath("$[0].limit").value("per-tenant"))
 				.andExpect(jsonPath("$[0].actor").value("ann"));
 			SwitchServletTests.call(context, delete(HOT_KEYS + "?policy=orders&limit=per-tenant&tenant=acme"), ADMIN)

@@ -82,7 +82,8 @@ class HotKeyWebFluxTests {
 				}
 				return context.getBean(HotCounters.class).top().size() == 2;
 			});
-			client.get()
+			SwitchWebFluxTests.viewer(client)
+				.get()
 				.uri(HOT_KEYS)
 				.exchange()
 				.expectStatus()
@@ -110,7 +111,8 @@ class HotKeyWebFluxTests {
 				context.getBean(RateLimiter.class).check(Request.of("small"));
 			}
 			await().atMost(Duration.ofSeconds(10)).until(() -> !context.getBean(TopRefusals.class).top().isEmpty());
-			client.get()
+			SwitchWebFluxTests.viewer(client)
+				.get()
 				.uri(HOT_KEYS + "?by=refusals")
 				.exchange()
 				.expectStatus()
@@ -131,7 +133,8 @@ class HotKeyWebFluxTests {
 
 	@Test
 	void orderThatDoesNotExistIsAProblem() {
-		run((context, client) -> client.get()
+		run((context, client) -> SwitchWebFluxTests.viewer(client)
+			.get()
 			.uri(HOT_KEYS + "?by=size")
 			.exchange()
 			.expectStatus()
@@ -296,7 +299,8 @@ class HotKeyWebFluxTests {
 	}
 
 	private static String get(WebTestClient client) {
-		return client.get()
+		return SwitchWebFluxTests.viewer(client)
+			.get()
 			.uri(HOT_KEYS)
 			.exchange()
 			.expectStatus()

@@ -73,10 +73,10 @@ class PolicyServletIntegrationTests {
 				.call(context, put(ENDPOINT + "lists/allow").content("{\"entry\": {\"tenant\": \"acme\"}}"), ADMIN)
 				.andExpect(status().isOk());
 			await().atMost(Duration.ofSeconds(1)).until(() -> plane.state().revision() == 2);
-			SwitchServletTests.call(context, get(ENDPOINT + "policies/orders"), null)
+			SwitchServletTests.call(context, get(ENDPOINT + "policies/orders"), SwitchServletTests.VIEWER)
 				.andExpect(jsonPath("$.policy.limits.per-ip.quota[0]").value("5/s"))
 				.andExpect(jsonPath("$.history[0].actor").value("ann"));
-			SwitchServletTests.call(context, get(ENDPOINT + "lists/allow"), null)
+			SwitchServletTests.call(context, get(ENDPOINT + "lists/allow"), SwitchServletTests.VIEWER)
 				.andExpect(jsonPath("$.entries[0].entry.tenant").value("acme"));
 			SwitchServletTests.call(context, delete(ENDPOINT + "lists/allow?tenant=acme"), ADMIN)
 				.andExpect(status().isOk());
@@ -99,7 +99,7 @@ class PolicyServletIntegrationTests {
 			SwitchServletTests.call(context,
 					post(ENDPOINT + "policies/orders").content("{\"policy\": \"" + "x".repeat(300_000) + "\"}"), ADMIN)
 				.andExpect(status().is(413));
-			SwitchServletTests.call(context, get(ENDPOINT + "tiers/tenant/acme"), null)
+			SwitchServletTests.call(context, get(ENDPOINT + "tiers/tenant/acme"), SwitchServletTests.VIEWER)
 				.andExpect(status().isNotFound());
 			SwitchServletTests
 				.call(context, put(ENDPOINT + "tiers/tenant/acme").content("{\"tier\": \"pro\"}"),

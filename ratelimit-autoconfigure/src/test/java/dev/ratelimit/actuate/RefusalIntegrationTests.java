@@ -232,7 +232,10 @@ class RefusalIntegrationTests {
 	}
 
 	private static WebTestClient.ResponseSpec get(ApplicationContext context, String query) {
-		return client(context).get().uri(REFUSALS + query).exchange();
+		return client(context).get()
+			.uri(REFUSALS + query)
+			.headers((headers) -> headers.setBearerAuth(UsageFleetIntegrationTests.VIEWER))
+			.exchange();
 	}
 
 	private static WebTestClient client(ApplicationContext context) {

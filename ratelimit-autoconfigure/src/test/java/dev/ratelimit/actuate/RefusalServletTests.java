@@ -25,10 +25,12 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.aop.RateLimited;
+import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRefusalsAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitedAutoConfiguration;
+import dev.ratelimit.policy.PolicySet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -73,7 +75,7 @@ class RefusalServletTests {
 			}
 			await().atMost(Duration.ofSeconds(5))
 				.untilAsserted(() -> SwitchServletTests
-					.call(context, get(REFUSALS + "?ip=127.0.0.1&at=" + Instant.now()), null)
+					.call(context, get(REFUSALS + "?ip=127.0.0.1&at=" + Instant.now()), SwitchServletTests.VIEWER)
 					.andExpect(status().isOk())
 					.andExpect(jsonPath("$.source").value("instance"))
 					.andExpect(jsonPath("$.missing").value(0))
@@ -84,7 +86,7 @@ class RefusalServletTests {
 					.andExpect(jsonPath("$.entries[0].traceId").value(TRACE))
 					.andExpect(jsonPath("$.entries[0].caller.route").value("/orders/{id}"))
 					.andExpect(jsonPath("$.entries[0].caller.ip").isNotEmpty()));
-			SwitchServletTests.call(context, get(REFUSALS + "?ip=127.0.0.2"), null)
+			SwitchServletTests.call(context, get(REFUSALS + "?ip=127.0.0.2"), SwitchServletTests.VIEWER)
 				.andExpect(jsonPath("$.entries.length()").value(0));
 		});
 	}
@@ -96,28 +98,48 @@ class RefusalServletTests {
 				refuse(context, "t" + i);
 			}
 			await().atMost(Duration.ofSeconds(5))
-				.untilAsserted(() -> SwitchServletTests.call(context, get(REFUSALS + "?policy=tenants&limit=2"), null)
+				.untilAsserted(() -> SwitchServletTests
+					.call(context, get(REFUSALS + "?policy=tenants&limit=2"), SwitchServletTests.VIEWER)
 					.andExpect(jsonPath("$.entries.length()").value(2))
 					.andExpect(jsonPath("$.before").value("2-0")));
-			SwitchServletTests.call(context, get(REFUSALS + "?policy=tenants&limit=2&before=2-0"), null)
+			SwitchServletTests
+				.call(context, get(REFUSALS + "?policy=tenants&limit=2&before=2-0"), SwitchServletTests.VIEWER)
 				.andExpect(jsonPath("$.entries.length()").value(1))
 				.andExpect(jsonPath("$.before").doesNotExist());
 		});
 	}
 
+	@Test
+	void policyThatIsNotKnownAnyMoreMayBeAskedFor() {
+		this.recording.run((context) -> {
+			refuse(context, "acme");
+			context.getBean(Policies.class).replace(PolicySet.of());
+			await().atMost(Duration.ofSeconds(5))
+				.untilAsserted(() -> SwitchServletTests
+					.call(context, get(REFUSALS + "?policy=tenants"), SwitchServletTests.VIEWER)
+					.andExpect(status().isOk())
+					.andExpect(jsonPath("$.entries.length()").value(1)));
+			SwitchServletTests.call(context, get(REFUSALS + "?policy=nosuch"), SwitchServletTests.VIEWER)
+				.andExpect(status().isOk())
+				.andExpect(jsonPath("$.entries.length()").value(0));
+		});
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "at=03:47, at", "within=soon, within", "within=30, within", "before=x, before", "limit=0, limit",
-			"limit=1001, limit", "tenantt=secret1, tenantt", "tenant=, tenant" })
+			"limit=1001, limit", "tenantt=secret1, tenantt", "tenant=, tenant", "policy=No:such, policy",
+			"ip=1.2.3, ip" })
 	void queryThatCannotBeMeantIsAProblem(String query, String field) {
-		this.recording.run((context) -> SwitchServletTests.call(context, get(REFUSALS + '?' + query), null)
-			.andExpect(status().isBadRequest())
-			.andExpect(jsonPath("$.field").value(field))
-			.andExpect(jsonPath("$.fix").isNotEmpty()));
+		this.recording
+			.run((context) -> SwitchServletTests.call(context, get(REFUSALS + '?' + query), SwitchServletTests.VIEWER)
+				.andExpect(status().isBadRequest())
+				.andExpect(jsonPath("$.field").value(field))
+				.andExpect(jsonPath("$.fix").isNotEmpty()));
 	}
 
 	@Test
 	void withoutAHistoryThereIsAProblem() {
-		this.context.run((context) -> SwitchServletTests.call(context, get(REFUSALS), null)
+		this.context.run((context) -> SwitchServletTests.call(context, get(REFUSALS), SwitchServletTests.VIEWER)
 			.andExpect(status().isServiceUnavailable()));
 	}
 

@@ -113,7 +113,7 @@ class SqlEndpointIntegrationTests {
 	private static Map<String, Object> audit(ApplicationContext context, String query) {
 		return client(context).get()
 			.uri("/actuator/ratelimit/audit" + query)
-			.headers((headers) -> headers.setBasicAuth("bob", "secret"))
+			.headers((headers) -> headers.setBasicAuth("vic", "secret"))
 			.exchange()
 			.expectStatus()
 			.isOk()
@@ -143,6 +143,7 @@ class SqlEndpointIntegrationTests {
 	private static String read(ApplicationContext context, String path) {
 		return String.valueOf(client(context).get()
 			.uri("/actuator/ratelimit/" + path)
+			.headers((headers) -> headers.setBasicAuth("vic", "secret"))
 			.exchange()
 			.expectBody(String.class)
 			.returnResult()

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.ForcedMode;
+import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminProblem;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,12 +23,13 @@ class SwitchRequestTests {
 	@ParameterizedTest
 	@CsvSource({ "1h, 3600", "30m, 1800", "90s, 90", "PT2H, 7200", "30d, 2592000" })
 	void durationsAreReadAsWritten(String duration, long seconds) {
-		assertThat(SwitchRequest.parse(Map.of("mode", "deny", "for", duration), "ann").left()).hasSeconds(seconds);
+		assertThat(SwitchRequest.parse(body(Map.of("mode", "deny", "for", duration)), "ann").left())
+			.hasSeconds(seconds);
 	}
 
 	@Test
 	void onlyTheModeIsNeeded() {
-		assertThat(SwitchRequest.parse(Map.of("mode", "Local"), "ann"))
+		assertThat(SwitchRequest.parse(body(Map.of("mode", "Local")), "ann"))
 			.isEqualTo(new ForcedMode(FailureMode.LOCAL, ForcedMode.USUAL, "ann", ""));
 	}
 
@@ -36,13 +38,13 @@ class SwitchRequestTests {
 		Map<String, Object> body = new HashMap<>(Map.of("mode", "allow"));
 		body.put("for", null);
 		body.put("reason", null);
-		assertThat(SwitchRequest.parse(body, "ann").left()).isEqualTo(ForcedMode.USUAL);
+		assertThat(SwitchRequest.parse(body(body), "ann").left()).isEqualTo(ForcedMode.USUAL);
 	}
 
 	@ParameterizedTest
 	@MethodSource
 	void whatCannotBeMeantNamesFieldAndFix(Map<String, Object> body, String field) {
-		assertThatExceptionOfType(AdminProblem.class).isThrownBy(() -> SwitchRequest.parse(body, "ann"))
+		assertThatExceptionOfType(AdminProblem.class).isThrownBy(() -> SwitchRequest.parse(body(body), "ann"))
 			.satisfies((problem) -> assertThat(problem.response().getBody()).containsEntry("status", 400)
 				.containsEntry("field", field)
 				.containsKey("fix"));
@@ -53,6 +55,10 @@ class SwitchRequestTests {
 				Arguments.of(Map.of("mode", 1), "mode"), duration("soon"), duration("30"), duration(30), duration("0s"),
 				duration("999ms"), duration("-1h"), duration("31d"), duration("9999999999999999d"), duration(""),
 				Arguments.of(Map.of("mode", "allow", "duration", "5m"), "duration"));
+	}
+
+	private static AdminBody body(Map<String, Object> fields) {
+		return AdminBody.of(fields);
 	}
 
 	private static Arguments duration(Object value) {

@@ -46,6 +46,8 @@ class SwitchServletTests {
 
 	private static final String SWITCH = "/actuator/ratelimit/switch";
 
+	static final Principal VIEWER = user("vic", "ROLE_RATELIMIT_VIEWER");
+
 	private static final Principal ADMIN = user("ann", "ROLE_RATELIMIT_ADMIN");
 
 	private final WebApplicationContextRunner context = new WebApplicationContextRunner()
@@ -63,7 +65,7 @@ class SwitchServletTests {
 			call(context, post(SWITCH).content("{\"mode\": \"local\", \"for\": \"5m\"}"), ADMIN)
 				.andExpect(status().isOk());
 			assertThat(context.getBean(RedSwitch.class).mode()).isEqualTo(FailureMode.LOCAL);
-			call(context, get(SWITCH), null).andExpect(jsonPath("$.mode").value("local"))
+			call(context, get(SWITCH), VIEWER).andExpect(jsonPath("$.mode").value("local"))
 				.andExpect(jsonPath("$.actor").value("ann"));
 			call(context, delete(SWITCH), ADMIN).andExpect(status().isOk()).andExpect(jsonPath("$.on").value(false));
 			assertThat(context.getBean(RedSwitch.class).mode()).isNull();
@@ -97,7 +99,7 @@ class SwitchServletTests {
 	@Test
 	void accessThatIsReadOnlyLeavesWritesOut() {
 		this.context.withPropertyValues("management.endpoint.ratelimit.access=READ_ONLY").run((context) -> {
-			call(context, get(SWITCH), null).andExpect(status().isOk());
+			call(context, get(SWITCH), VIEWER).andExpect(status().isOk());
 			call(context, post(SWITCH).content("{\"mode\": \"allow\"}"), ADMIN)
 				.andExpect(status().isMethodNotAllowed());
 		});
@@ -113,9 +115,17 @@ class SwitchServletTests {
 
 	static ResultActions call(AssertableWebApplicationContext context, MockHttpServletRequestBuilder request,
 			Principal principal) throws Exception {
+		return call(context, request.contentType(MediaType.APPLICATION_JSON), principal, null);
+	}
+
+	/** As the request says, in the right type or another. */
+	static ResultActions call(AssertableWebApplicationContext context, MockHttpServletRequestBuilder request,
+			Principal principal, MediaType type) throws Exception {
 		assertThat(context).hasNotFailed();
 		MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
-		request.contentType(MediaType.APPLICATION_JSON);
+		if (type != null) {
+			request.contentType(type);
+		}
 		if (principal != null) {
 			request.principal(principal);
 		}

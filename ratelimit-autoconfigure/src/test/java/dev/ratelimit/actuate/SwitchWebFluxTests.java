@@ -10,6 +10,7 @@ import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.audit.AuditEvent;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
@@ -81,7 +82,7 @@ class SwitchWebFluxTests {
 
 	@Test
 	void isOffToBeginWith() {
-		run((context, client) -> client.get()
+		run((context, client) -> viewer(client).get()
 			.uri(SWITCH)
 			.exchange()
 			.expectStatus()
@@ -101,7 +102,7 @@ class SwitchWebFluxTests {
 			RedSwitch redSwitch = context.getBean(RedSwitch.class);
 			assertThat(redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
 			assertThat(redSwitch.forced().left()).hasMinutes(29);
-			client.get()
+			viewer(client).get()
 				.uri(SWITCH)
 				.exchange()
 				.expectBody()
@@ -109,7 +110,7 @@ class SwitchWebFluxTests {
 						+ "\"reason\": \"incident 7\"}")
 				.jsonPath("$.until")
 				.exists();
-			client.get()
+			viewer(client).get()
 				.uri("/actuator/ratelimit")
 				.exchange()
 				.expectBody()
@@ -154,9 +155,8 @@ class SwitchWebFluxTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "bob", "" })
-	void whoLacksTheRoleMayLookButNotTurnIt(String user) {
+	void whoLacksTheRoleMayNotTurnIt(String user) {
 		run((context, client) -> {
-			client.get().uri(SWITCH).exchange().expectStatus().isOk();
 			post(client, user, "{\"mode\": \"deny\", \"reason\": \"just because\"}").expectStatus()
 				.isForbidden()
 				.expectHeader()
@@ -223,7 +223,7 @@ class SwitchWebFluxTests {
 	void propertyIsToldWithTheCallBehindIt() {
 		this.secured.withPropertyValues("ratelimit.switch.mode=deny").run((context) -> {
 			WebTestClient client = WebTestClient.bindToApplicationContext(context).build();
-			client.get()
+			viewer(client).get()
 				.uri(SWITCH)
 				.exchange()
 				.expectBody()
@@ -239,7 +239,7 @@ class SwitchWebFluxTests {
 	void accessThatIsReadOnlyLeavesWritesOut() {
 		this.secured.withPropertyValues("management.endpoint.ratelimit.access=READ_ONLY").run((context) -> {
 			WebTestClient client = WebTestClient.bindToApplicationContext(context).build();
-			client.get().uri(SWITCH).exchange().expectStatus().isOk();
+			viewer(client).get().uri(SWITCH).exchange().expectStatus().isOk();
 			post(client, ADMIN, "{\"mode\": \"allow\"}").expectStatus().isEqualTo(405);
 			delete(client, ADMIN).expectStatus().isEqualTo(405);
 			assertThat(context.getBean(RedSwitch.class).mode()).isNull();
@@ -256,11 +256,32 @@ class SwitchWebFluxTests {
 		});
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "UNRESTRICTED, true", "READ_ONLY, false" })
+	void withoutSpringSecurityReadsAreOpenAndAccessThatIsUnrestrictedIsAWarning(String access, boolean warned) {
+		try (CapturedLog start = new CapturedLog("dev.ratelimit")) {
+			this.plain.withClassLoader(new FilteredClassLoader("org.springframework.security"))
+				.withPropertyValues("management.endpoint.ratelimit.access=" + access)
+				.run((context) -> {
+					WebTestClient anybody = WebTestClient.bindToApplicationContext(context).build();
+					anybody.get().uri(SWITCH).exchange().expectStatus().isOk();
+					assertThat(
+							start.lines().stream().anyMatch((line) -> line.startsWith("Whoever reaches the actuator")))
+						.isEqualTo(warned);
+				});
+		}
+	}
+
 	private void run(BiConsumer<ApplicationContext, WebTestClient> test) {
 		this.secured.run((context) -> {
 			assertThat(context).hasNotFailed();
 			test.accept(context, WebTestClient.bindToApplicationContext(context).build());
 		});
+	}
+
+	/** The same client, logged in as somebody who may look. */
+	static WebTestClient viewer(WebTestClient client) {
+		return client.mutate().defaultHeaders((headers) -> headers.setBasicAuth("vic", "secret")).build();
 	}
 
 	private static WebTestClient.ResponseSpec post(WebTestClient client, String user, String body) {
@@ -329,7 +350,8 @@ class SwitchWebFluxTests {
 
 		@Bean
 		MapReactiveUserDetailsService users() {
-			return new MapReactiveUserDetailsService(Map.of("ann", "RATELIMIT_ADMIN", "bob", "OTHER")
+			return new MapReactiveUserDetailsService(Map
+				.of("ann", "RATELIMIT_ADMIN", "vic", "RATELIMIT_VIEWER", "bob", "OTHER")
 				.entrySet()
 				.stream()
 				.map((user) -> User.withUsername(user.getKey()).password("{noop}secret").roles(user.getValue()).build())

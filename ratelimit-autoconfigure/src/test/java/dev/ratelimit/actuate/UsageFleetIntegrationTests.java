@@ -47,6 +47,8 @@ class UsageFleetIntegrationTests {
 
 	private static final Request ACME = Request.of("orders").with(Dimension.TENANT, "acme");
 
+	static final String VIEWER = "vic/ops/RATELIMIT_VIEWER";
+
 	private final ReactiveWebApplicationContextRunner context = ReactiveEndpoint
 		.runner(ReactiveSecurityAutoConfiguration.class)
 		.withUserConfiguration(Security.class)
@@ -91,7 +93,7 @@ class UsageFleetIntegrationTests {
 			}
 			await().untilAsserted(() -> client(other).get()
 				.uri(AUDIT)
-				.headers((headers) -> headers.setBearerAuth("bob/ops/OTHER"))
+				.headers((headers) -> headers.setBearerAuth(VIEWER))
 				.exchange()
 				.expectBody()
 				.json("{\"source\": \"store\", \"entries\": [{\"action\": \"usage-reset\", \"outcome\": \"done\", "
@@ -112,6 +114,7 @@ class UsageFleetIntegrationTests {
 				.isOk();
 			await().untilAsserted(() -> client(context).get()
 				.uri(AUDIT)
+				.headers((headers) -> headers.setBearerAuth(VIEWER))
 				.exchange()
 				.expectBody()
 				.json("{\"source\": \"instance\", \"lost\": 1, \"entries\": [{\"action\": \"usage-reset\"}]}"));
@@ -141,6 +144,7 @@ class UsageFleetIntegrationTests {
 		long[] number = new long[1];
 		client(context).get()
 			.uri(USAGE)
+			.headers((headers) -> headers.setBearerAuth(VIEWER))
 			.exchange()
 			.expectStatus()
 			.isOk()

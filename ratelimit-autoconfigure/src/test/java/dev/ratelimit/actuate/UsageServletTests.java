@@ -84,15 +84,15 @@ class UsageServletTests {
 				.check(Request.of("orders").with(Dimension.TENANT, "acme").withCost(4))
 				.toCompletableFuture()
 				.join();
-			SwitchServletTests.call(context, get(USAGE), null)
+			SwitchServletTests.call(context, get(USAGE), SwitchServletTests.VIEWER)
 				.andExpect(status().isOk())
 				.andExpect(jsonPath("$.limits[0].quotas[0].used").value(4));
 			SwitchServletTests.call(context, delete(USAGE), SwitchServletTests.user("bob", "ROLE_OTHER"))
 				.andExpect(status().isForbidden());
 			SwitchServletTests.call(context, delete(USAGE), ADMIN).andExpect(status().isOk());
-			SwitchServletTests.call(context, get(USAGE), null)
+			SwitchServletTests.call(context, get(USAGE), SwitchServletTests.VIEWER)
 				.andExpect(jsonPath("$.limits[0].quotas[0].used").value(0));
-			SwitchServletTests.call(context, get(AUDIT), null)
+			SwitchServletTests.call(context, get(AUDIT), SwitchServletTests.VIEWER)
 				.andExpect(jsonPath("$.source").value("instance"))
 				.andExpect(jsonPath("$.entries[0].outcome").value("done"))
 				.andExpect(jsonPath("$.entries[1].outcome").value("refused"));
@@ -106,15 +106,15 @@ class UsageServletTests {
 			SwitchServletTests.call(context, post(SWITCH).content(body), ADMIN)
 				.andExpect(status().is(413))
 				.andExpect(content().contentType(MediaType.APPLICATION_PROBLEM_JSON));
-			SwitchServletTests.call(context, get(SWITCH), null).andExpect(jsonPath("$.on").value(false));
+			SwitchServletTests.call(context, get(SWITCH), SwitchServletTests.VIEWER)
+				.andExpect(jsonPath("$.on").value(false));
 		});
 	}
 
 	@Test
 	void bodyOfAnotherTypeIsAProblem() {
-		this.context.run((context) -> MockMvcBuilders.webAppContextSetup(context)
-			.build()
-			.perform(post(SWITCH).principal(ADMIN).contentType(MediaType.TEXT_PLAIN).content("{\"mode\": \"allow\"}"))
+		this.context.run((context) -> SwitchServletTests
+			.call(context, post(SWITCH).content("{\"mode\": \"allow\"}"), ADMIN, MediaType.TEXT_PLAIN)
 			.andExpect(status().isUnsupportedMediaType())
 			.andExpect(jsonPath("$.fix").value("Send it with Content-Type: application/json.")));
 	}

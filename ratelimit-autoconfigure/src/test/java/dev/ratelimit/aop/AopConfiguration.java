@@ -15,6 +15,7 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
+import dev.ratelimit.MissingIdentity;
 import dev.ratelimit.Policy;
 import dev.ratelimit.web.HeaderOptions;
 import dev.ratelimit.web.HttpAnswers;
@@ -35,6 +36,14 @@ class AopConfiguration {
 			Policy.of("accounts", Algorithm.GCRA, Limit.of("per-key", List.of(new Dimension("key")), "3/m")),
 			Policy.of("routes", Algorithm.GCRA, Limit.of("per-route", List.of(Dimension.ROUTE), "3/m")),
 			Policy.of("users", Algorithm.GCRA, Limit.of("per-user", List.of(Dimension.USER), "3/m")),
+			Policy.builder("users-or-free")
+				.limit("per-user", List.of(Dimension.USER), "3/m")
+				.onMissingIdentity(MissingIdentity.SKIP)
+				.build(),
+			Policy.builder("users-closed")
+				.limit("per-user", List.of(Dimension.USER), "3/m")
+				.onFailure(FailureMode.DENY)
+				.build(),
 			Policy.builder("closed")
 				.limit("all", List.of(), "3/m")
 				.cost("/export/**", 2)
@@ -74,10 +83,16 @@ class AopConfiguration {
 	}
 
 	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedProxyCheck rateLimitedProxyCheck(RateLimitedMethods methods) {
+		return new RateLimitedProxyCheck(methods);
+	}
+
+	@Bean
 	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RecordedLimiter limiter,
-			HttpAnswers answers, RecordedTraces traces) {
-		return new RateLimitedAspect(methods, resolver, limiter, answers, ServletCurrentCall::find, traces,
-				ForkJoinPool.commonPool());
+			HttpAnswers answers, RecordedTraces traces, ObjectProvider<CurrentCall.Source> currentCall) {
+		return new RateLimitedAspect(methods, resolver, limiter, answers,
+				currentCall.getIfAvailable(() -> ServletCurrentCall::find), traces, ForkJoinPool.commonPool());
 	}
 
 }

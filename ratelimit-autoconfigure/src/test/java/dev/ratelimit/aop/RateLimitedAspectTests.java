@@ -2,6 +2,7 @@ package dev.ratelimit.aop;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -22,6 +23,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.core.context.ReactiveSecurityContextHolder;
+import org.springframework.security.core.context.SecurityContextHolder;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -117,13 +121,42 @@ class RateLimitedAspectTests {
 	}
 
 	@Test
-	void expressionThatThrowsIsAnsweredByTheFailureMode() {
+	void costThatThrowsIsTheLargestThatFits() {
 		assertThat(this.service.broken(null)).isEqualTo("done");
-		assertThat(this.limiter.requests()).isEmpty();
-		assertThat(this.limiter.failures()).singleElement()
-			.satisfies((failure) -> assertThat(failure).hasMessageContaining("Service.broken"));
-		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> this.service.brokenClosed(null))
-			.satisfies((ex) -> assertThat(ex.decision().degraded()).isTrue());
+		assertThat(this.limiter.failures()).isEmpty();
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> this.service.broken(null))
+			.satisfies((ex) -> assertThat(ex.decision().outcome()).isEqualTo(Decision.Outcome.REFUSED))
+			.satisfies((ex) -> assertThat(ex.decision().cost()).isEqualTo(3));
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(this.service::plain);
+	}
+
+	@Test
+	void keyThatThrowsIsAMissingIdentity() {
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> this.service.brokenKey(null))
+			.satisfies((ex) -> assertThat(ex.decision().reason()).isEqualTo(Decision.Reason.IDENTITY));
+		assertThat(this.limiter.failures()).isEmpty();
+		assertThat(this.limiter.last().unresolved().dimensions()).containsOnly(KEY);
+	}
+
+	@Test
+	void keyIsNoVerifiedFact() {
+		this.service.perAccount("acme", 1);
+		assertThat(this.limiter.last().verified(KEY)).isNull();
+	}
+
+	@Test
+	void denyListHoldsWhenNotEvenTheFailureModeAnswers() {
+		this.limiter.failWith(new IllegalStateException("broken"));
+		this.limiter.failToDegrade();
+		assertThat(this.service.plain()).isEqualTo("done");
+		AopConfiguration.POLICIES.records().addDenied(Map.of(Dimension.ROUTE, "Service.byRoute"));
+		try {
+			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(this.service::byRoute)
+				.satisfies((ex) -> assertThat(ex.decision().reason()).isEqualTo(Decision.Reason.LIST));
+		}
+		finally {
+			AopConfiguration.POLICIES.records().removeDenied(Map.of(Dimension.ROUTE, "Service.byRoute"));
+		}
 	}
 
 	@Test
@@ -226,12 +259,73 @@ class RateLimitedAspectTests {
 	}
 
 	@Test
-	void plainMethodOnAThreadThatMustNotBlockIsAnsweredByTheFailureMode() {
-		String result = Mono.fromSupplier(this.service::plain).subscribeOn(Schedulers.parallel()).block();
-		assertThat(result).isEqualTo("done");
-		assertThat(this.limiter.requests()).isEmpty();
-		assertThat(this.limiter.failures()).singleElement()
-			.satisfies((failure) -> assertThat(failure).hasMessageContaining("return a Mono"));
+	void plainMethodOnAThreadThatMustNotBlockObeysAnAnswerThatIsThere() {
+		for (int i = 0; i < 3; i++) {
+			assertThat(Mono.fromSupplier(this.service::plain).subscribeOn(Schedulers.parallel()).block())
+				.isEqualTo("done");
+		}
+		StepVerifier.create(Mono.fromSupplier(this.service::plain).subscribeOn(Schedulers.parallel()))
+			.verifyError(RateLimitExceededException.class);
+		assertThat(this.limiter.failures()).isEmpty();
+	}
+
+	@Test
+	void plainMethodOnAThreadThatMustNotBlockIsAnsweredByTheFailureModeBeforeALaterAnswer() {
+		AtomicReference<Runnable> decide = new AtomicReference<>();
+		this.limiter.answerOn(decide::set);
+		assertThat(Mono.fromSupplier(this.service::plain).subscribeOn(Schedulers.parallel()).block()).isEqualTo("done");
+		assertThat(this.limiter.requests()).hasSize(1);
+		assertThat(this.limiter.failures()).hasSize(1);
+		StepVerifier.create(Mono.fromRunnable(this.service::closed).subscribeOn(Schedulers.parallel()))
+			.verifyError(RateLimitExceededException.class);
+	}
+
+	@Test
+	void outsideOfARequestTheCallerIsKnownFromTheSecurityContext() {
+		SecurityContextHolder.getContext()
+			.setAuthentication(UsernamePasswordAuthenticationToken.authenticated("ann", "", List.of()));
+		try {
+			this.service.perUser();
+			assertThat(this.limiter.last().dimensions()).containsEntry(Dimension.USER, "ann");
+			this.service.monoPerUser().block();
+			assertThat(this.limiter.last().dimensions()).containsEntry(Dimension.USER, "ann");
+		}
+		finally {
+			SecurityContextHolder.clearContext();
+		}
+		this.service.monoPerUser()
+			.contextWrite(ReactiveSecurityContextHolder
+				.withAuthentication(UsernamePasswordAuthenticationToken.authenticated("bob", "", List.of())))
+			.block();
+		assertThat(this.limiter.last().dimensions()).containsEntry(Dimension.USER, "bob");
+	}
+
+	@Test
+	void outsideOfARequestThePolicySaysWhatAMissingCallerMeans() {
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(this.service::perUser)
+			.satisfies((ex) -> assertThat(ex.decision().reason()).isEqualTo(Decision.Reason.IDENTITY));
+		this.service.perUserOrFree();
+		assertThat(this.limiter.last().dimensions()).doesNotContainKey(Dimension.USER);
+	}
+
+	@Test
+	void methodsThatNoProxyCanCheckFailTheStart() {
+		for (Class<?> type : List.of(PrivateMethod.class, StaticMethod.class, FinalMethod.class, FinalOfClass.class,
+				FinalClass.class)) {
+			assertThatExceptionOfType(BeanCreationException.class).as(type.getSimpleName())
+				.isThrownBy(() -> new AnnotationConfigApplicationContext(AopConfiguration.class, type))
+				.withStackTraceContaining(
+						"@RateLimited on " + type.getSimpleName() + ".call: no proxy can check calls");
+		}
+	}
+
+	@Test
+	void finalMethodBehindAnInterfaceIsLimited() {
+		try (AnnotationConfigApplicationContext started = new AnnotationConfigApplicationContext(AopConfiguration.class,
+				FinalBehindInterface.class)) {
+			started.getBean(Contract.class).call();
+			assertThat(started.getBean(RecordedLimiter.class).requests()).hasSize(1);
+		}
 	}
 
 	@Test
@@ -304,6 +398,19 @@ class RateLimitedAspectTests {
 		public void byRoute() {
 		}
 
+		@RateLimited("users")
+		public void perUser() {
+		}
+
+		@RateLimited("users")
+		public Mono<String> monoPerUser() {
+			return Mono.just(done());
+		}
+
+		@RateLimited("users-or-free")
+		public void perUserOrFree() {
+		}
+
 		@RateLimited("closed")
 		public void closed() {
 		}
@@ -313,8 +420,8 @@ class RateLimitedAspectTests {
 			return done();
 		}
 
-		@RateLimited(policy = "closed", key = "#items.size()")
-		public String brokenClosed(List<String> items) {
+		@RateLimited(policy = "accounts", key = "#items.size()")
+		public String brokenKey(List<String> items) {
 			return done();
 		}
 
@@ -376,6 +483,61 @@ class RateLimitedAspectTests {
 
 		public void call() {
 			this.service.plain();
+		}
+
+	}
+
+	static class PrivateMethod {
+
+		@RateLimited("wide")
+		public void other() {
+		}
+
+		@RateLimited("wide")
+		private void call() {
+		}
+
+	}
+
+	static class StaticMethod {
+
+		@RateLimited("wide")
+		public static void call() {
+		}
+
+	}
+
+	static class FinalMethod {
+
+		@RateLimited("wide")
+		public final void call() {
+		}
+
+	}
+
+	@RateLimited("wide")
+	static class FinalOfClass {
+
+		public static void factory() {
+		}
+
+		public final void call() {
+		}
+
+	}
+
+	@RateLimited("wide")
+	static final class FinalClass {
+
+		public void call() {
+		}
+
+	}
+
+	static class FinalBehindInterface implements Contract {
+
+		@Override
+		public final void call() {
 		}
 
 	}

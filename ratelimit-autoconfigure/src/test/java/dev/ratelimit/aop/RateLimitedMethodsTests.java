@@ -19,6 +19,8 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.ModelAttribute;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.service.annotation.GetExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -68,6 +70,22 @@ class RateLimitedMethodsTests {
 		assertThat(find(Whole.class, "handler").policy()).isEqualTo("whole");
 		assertThat(search(Whole.class, "model")).isNull();
 		assertThat(search(Whole.class, "refused")).isNull();
+	}
+
+	@Test
+	void methodOfAControllerWithHttpExchangeIsAHandlerAndOneOfAClientIsNot() {
+		assertThat(find(Exchange.class, "exchange").isHandler()).isTrue();
+		assertThat(find(Exchange.class, "exchange").isPlainBeanMethod()).isFalse();
+		assertThat(find(ExchangeClient.class, "exchange").isPlainBeanMethod()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { PrivateModel.class, FinalHandler.class })
+	void methodThatServesHandlersAndNoProxyCanOverrideFailsTheStart(Class<?> type) {
+		this.methods.find(ReflectionUtils.findMethod(type, "handler"), type);
+		assertThatIllegalStateException().isThrownBy(() -> this.methods.requireChecked(type, false))
+			.withMessageContaining(type.getSimpleName() + ".serves");
+		this.methods.requireChecked(type, true);
 	}
 
 	@Test
@@ -281,6 +299,51 @@ class RateLimitedMethodsTests {
 
 		@ExceptionHandler
 		public void refused(RateLimitExceededException ex) {
+		}
+
+	}
+
+	interface ExchangeClient {
+
+		@GetExchange("/exchange")
+		@RateLimited("orders")
+		String exchange();
+
+	}
+
+	@RestController
+	static class Exchange implements ExchangeClient {
+
+		@Override
+		public String exchange() {
+			return "";
+		}
+
+	}
+
+	static class PrivateModel {
+
+		@GetMapping
+		@RateLimited("orders")
+		public void handler() {
+		}
+
+		@ModelAttribute
+		private String serves() {
+			return "";
+		}
+
+	}
+
+	static class FinalHandler {
+
+		@GetMapping
+		@RateLimited("orders")
+		public void handler() {
+		}
+
+		@ExceptionHandler
+		public final void serves(IllegalStateException ex) {
 		}
 
 	}

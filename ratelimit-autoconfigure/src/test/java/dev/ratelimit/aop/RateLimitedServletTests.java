@@ -1,5 +1,6 @@
 package dev.ratelimit.aop;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -21,6 +22,7 @@ import org.springframework.test.web.servlet.MvcResult;
 import org.springframework.test.web.servlet.ResultActions;
 import org.springframework.test.web.servlet.request.MockHttpServletRequestBuilder;
 import org.springframework.test.web.servlet.setup.MockMvcBuilders;
+import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -46,7 +48,7 @@ import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.
 
 class RateLimitedServletTests {
 
-	private final AnnotationConfigWebApplicationContext context = new AnnotationConfigWebApplicationContext();
+	private AnnotationConfigWebApplicationContext context;
 
 	private MockMvc mvc;
 
@@ -54,8 +56,13 @@ class RateLimitedServletTests {
 
 	@BeforeEach
 	void start() {
+		start(Application.class);
+	}
+
+	private void start(Class<?>... applications) {
+		this.context = new AnnotationConfigWebApplicationContext();
 		this.context.setServletContext(new MockServletContext());
-		this.context.register(Application.class);
+		this.context.register(applications);
 		this.context.refresh();
 		this.mvc = MockMvcBuilders.webAppContextSetup(this.context).build();
 		this.limiter = this.context.getBean(RecordedLimiter.class);
@@ -127,6 +134,42 @@ class RateLimitedServletTests {
 		perform(get("/fails")).andExpect(status().isInternalServerError()).andExpect(content().string("application's"));
 	}
 
+	@Test
+	void exceptionHandlerOfTheControllerIsReached() throws Exception {
+		exhaust();
+		for (String path : List.of("/own", "/own-mono")) {
+			perform(get(path)).andExpect(status().isIAmATeapot()).andExpect(content().string("own orders 429"));
+		}
+	}
+
+	@Test
+	void handlerForAllExceptionsInTheControllerDoesNotAnswerRefusals() throws Exception {
+		exhaust();
+		refused(perform(get("/caught")));
+	}
+
+	@Test
+	void handlerInAnAdviceAnswersWhateverElseCatches() throws Exception {
+		this.context.close();
+		start(Application.class, OwnAdvice.class);
+		exhaust();
+		for (String path : List.of("/plain", "/mono", "/nested", "/caught")) {
+			perform(get(path)).andExpect(status().isIAmATeapot()).andExpect(content().string("advice orders"));
+		}
+	}
+
+	@Test
+	void refusalIsAnErrorResponseWithTheSameAnswer() throws Exception {
+		exhaust();
+		perform(get("/error-response")).andExpect(status().isTooManyRequests())
+			.andExpect(header().string("Retry-After", "20"))
+			.andExpect(header().string("X-RateLimit-Policy", "orders"))
+			.andExpect(jsonPath("$.title").value("Quota exceeded"))
+			.andExpect(jsonPath("$.detail").value("Limit of 3 per 60 s exceeded for all callers"))
+			.andExpect(jsonPath("$.type").value("https://iana.org/assignments/http-problem-types#quota-exceeded"))
+			.andExpect(jsonPath("$.policy").value("orders"));
+	}
+
 	private void exhaust() throws Exception {
 		perform(get("/exhaust")).andExpect(status().isOk());
 	}
@@ -154,7 +197,8 @@ class RateLimitedServletTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableWebMvc
-	@Import({ AopConfiguration.class, Controller.class, Service.class, CatchAll.class })
+	@Import({ AopConfiguration.class, Controller.class, Service.class, CatchAll.class, OwnHandler.class,
+			CatchingController.class, ErrorResponses.class })
 	static class Application {
 
 		@Bean
@@ -251,6 +295,70 @@ class RateLimitedServletTests {
 		@RateLimited(policy = "accounts", cost = "#size", key = "#id")
 		String order(@PathVariable String id, @RequestParam int size) {
 			return "done";
+		}
+
+	}
+
+	@RestController
+	static class OwnHandler {
+
+		@GetMapping("/own")
+		@RateLimited("orders")
+		String own() {
+			return "done";
+		}
+
+		@GetMapping("/own-mono")
+		@RateLimited("orders")
+		Mono<String> mono() {
+			return Mono.just("done");
+		}
+
+		@ExceptionHandler
+		ResponseEntity<String> refused(RateLimitErrorResponseException ex) {
+			return ResponseEntity.status(418).body("own " + ex.decision().policy() + " " + ex.getStatusCode().value());
+		}
+
+	}
+
+	@RestController
+	static class CatchingController {
+
+		@GetMapping("/caught")
+		@RateLimited("orders")
+		String caught() {
+			return "done";
+		}
+
+		@ExceptionHandler
+		ResponseEntity<String> any(RuntimeException ex) {
+			return ResponseEntity.internalServerError().body("caught");
+		}
+
+	}
+
+	@RestController
+	static class ErrorResponses {
+
+		@GetMapping("/error-response")
+		@RateLimited("orders")
+		String call() {
+			return "done";
+		}
+
+		@ExceptionHandler
+		ErrorResponse refused(RateLimitErrorResponseException ex) {
+			return ex;
+		}
+
+	}
+
+	@RestControllerAdvice
+	static class OwnAdvice {
+
+		@ExceptionHandler(RateLimitExceededException.class)
+		ResponseEntity<String> refused(RateLimitExceededException ex) {
+			return ResponseEntity.status(418).body("advice " + ex.decision().policy());
 		}
 
 	}

@@ -125,16 +125,11 @@ class RateLimitedWebFluxTests {
 	}
 
 	@Test
-	void callerThatCannotBeIdentifiedIsAnsweredByTheFailureMode() {
+	void callerThatCannotBeIdentifiedIsLimitedLikeOneWithoutIdentity() {
 		this.client.get().uri("/mono").header("X-Test", "principal-fails").exchange().expectStatus().isOk();
-		assertThat(this.limiter.failures()).singleElement()
-			.satisfies((failure) -> assertThat(failure).hasMessageNotContaining("secret"));
-	}
-
-	@Test
-	void plainMethodIsAnsweredByTheFailureMode() {
-		get("/plain").expectStatus().isOk();
-		assertThat(this.limiter.failures()).hasSize(1);
+		assertThat(this.limiter.failures()).isEmpty();
+		assertThat(this.limiter.last().unresolved().dimensions()).containsOnly(Dimension.USER, Dimension.TENANT);
+		assertThat(this.limiter.last().dimensions()).containsEntry(Dimension.ROUTE, "/mono");
 	}
 
 	@Test
@@ -174,6 +169,11 @@ class RateLimitedWebFluxTests {
 	@EnableWebFlux
 	@Import({ AopConfiguration.class, Controller.class, Service.class, CatchAll.class })
 	static class Application {
+
+		@Bean
+		CurrentCall.Source currentCall() {
+			return ExchangeCurrentCall.SOURCE;
+		}
 
 		@Bean
 		ExchangeContextWebFilter exchangeContextFilter() {
@@ -242,12 +242,6 @@ class RateLimitedWebFluxTests {
 		@RateLimited("orders")
 		Flux<Integer> flux() {
 			return Flux.just(1, 2, 3, 4);
-		}
-
-		@GetMapping("/plain")
-		@RateLimited("orders")
-		String plain() {
-			return "done";
 		}
 
 		@GetMapping("/blocking")

@@ -35,6 +35,8 @@ class RecordedLimiter implements RateLimiter {
 
 	private volatile @Nullable RuntimeException failure;
 
+	private volatile boolean failsToDegrade;
+
 	RecordedLimiter(PolicySet policies) {
 		MemoryCounters counters = new MemoryCounters(1_000, () -> 1_700_000_000_000_000L);
 		this.limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, Fallback.to(counters),
@@ -56,6 +58,9 @@ class RecordedLimiter implements RateLimiter {
 	@Override
 	public CompletionStage<Decision> degrade(Request request, Throwable failure) {
 		this.failures.add(failure);
+		if (this.failsToDegrade) {
+			throw new IllegalStateException("broken too");
+		}
 		return this.limiter.degrade(request, failure);
 	}
 
@@ -65,6 +70,10 @@ class RecordedLimiter implements RateLimiter {
 
 	void failWith(RuntimeException failure) {
 		this.failure = failure;
+	}
+
+	void failToDegrade() {
+		this.failsToDegrade = true;
 	}
 
 	List<Request> requests() {

@@ -13,6 +13,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -122,6 +124,39 @@ class ConfigurationRefreshTests {
 		}
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = ';', quoteCharacter = '#',
+			value = { "on-failur: deny; Did you mean 'ratelimit.policies.orders.on-failure'?",
+					"penalty: { after: 5 }; 'ratelimit.policies.orders.penalty.after' is not supported yet",
+					"timeout: 10; 'ratelimit.policies.orders.timeout' is '10'",
+					"timeout: -5ms; Set 'ratelimit.policies.orders.timeout' to 1ms or more" })
+	void policyWithAKeyThatHasNoEffectIsRejectedAndTheLastGoodOneStays(String key, String said) {
+		try (RefreshedApplication application = start(TEN)) {
+			application.refresh(config(
+					"    orders:\n      limits: { per-tenant: { by: tenant, quota: 20/30d } }\n      " + key + "\n",
+					policy("login", "5/m")));
+			assertThat(remaining(application)).isEqualTo(10);
+			assertThat(application.policies().ids()).contains("login");
+			assertThat(application.live().rejected()).singleElement().satisfies((rejected) -> {
+				assertThat(rejected.key().id()).isEqualTo("orders");
+				assertThat(rejected.message()).contains(said);
+			});
+		}
+	}
+
+	@Test
+	void shadowWithStagesIsRejectedAndTheLastGoodOneStays() {
+		try (RefreshedApplication application = start(TEN)) {
+			application
+				.refresh(config(policy("orders", "20/30d") + "      mode: shadow\n      rollout: { stages: [1] }\n"));
+			assertThat(remaining(application)).isEqualTo(10);
+			assertThat(application.live().rejected()).extracting(Rejected::message)
+				.singleElement()
+				.asString()
+				.contains("Remove 'ratelimit.policies.orders.rollout.stages'");
+		}
+	}
+
 	@Test
 	void newPolicyThatCannotBeMeantIsShownAndNotThere() {
 		try (RefreshedApplication application = start(TEN)) {
@@ -149,6 +184,34 @@ class ConfigurationRefreshTests {
 				.contains("'ratelimit.allow[0]' is not reloaded")
 				.doesNotContain("203.0.113.77")
 				.doesNotContain("initech");
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = ';',
+			value = { "denny: [{ tenant: globex }]; Did you mean 'ratelimit.deny[0].tenant'?",
+					"deny: [{ tenant: globex }]| redis: { timout: 5ms }; Did you mean 'ratelimit.redis.timeout'?",
+					"allow: [{ tenant: globex }]| redis: { timeout: 5 }; 'ratelimit.redis.timeout' is '5'" })
+	void mistakeOutsideOfPoliciesKeepsBothListsAndTheRestIsLoaded(String lines, String said, CapturedOutput output) {
+		try (RefreshedApplication application = start(
+				TEN + "  deny: [{ tenant: acme }]\n  allow: [{ tenant: internal }]\n")) {
+			application.refresh(config(policy("orders", "20/30d")) + "  " + lines.replace("|", "\n ") + "\n");
+			assertThat(application.check(ACME).outcome()).isEqualTo(Decision.Outcome.DENIED);
+			assertThat(application.check(ACME.with(Dimension.TENANT, "internal")).outcome())
+				.isEqualTo(Decision.Outcome.BYPASSED);
+			assertThat(application.check(ACME.with(Dimension.TENANT, "globex")).outcome())
+				.isEqualTo(Decision.Outcome.ALLOWED);
+			assertThat(application.policies().find("orders").limits().get(0).quotas().get(0).permits()).isEqualTo(20);
+			assertThat(application.live().rejected())
+				.allSatisfy((rejected) -> assertThat(rejected.message()).contains(said))
+				.extracting((rejected) -> rejected.key().id())
+				.containsExactlyInAnyOrder("ratelimit.allow", "ratelimit.deny");
+			assertThat(output)
+				.contains("'ratelimit.allow' and 'ratelimit.deny' are not reloaded; the lists before stay in force. ")
+				.contains(said);
+			application.refresh(config(policy("orders", "20/30d")));
+			assertThat(application.live().rejected()).isEmpty();
+			assertThat(application.check(ACME).outcome()).isEqualTo(Decision.Outcome.ALLOWED);
 		}
 	}
 

@@ -123,10 +123,13 @@ class HashingIntegrationTests {
 	}
 
 	@Test
-	void saltIsHiddenEvenWhereBootShowsAllProperties() {
+	void secretsAreHiddenEvenWhereBootShowsAllProperties() {
 		this.context
 			.withPropertyValues(SALT, "RATELIMIT_SALT=correct horse battery",
-					"RATELIMIT_IDENTITY_HASH_SALT=correct horse battery", "ratelimit.region=eu-1")
+					"RATELIMIT_IDENTITY_HASH_SALT=correct horse battery", "ratelimit.region=eu-1",
+					"ratelimit.policies-store.type=none",
+					"ratelimit.policies-store.redis.url=redis://store:hunter2@redis.example.com:6379",
+					"RATELIMIT_POLICIESSTORE_REDIS_URL=redis://store:hunter2@redis.example.com:6379")
 			.run((context) -> {
 				List<SanitizingFunction> functions = List.of(context.getBean(SanitizingFunction.class));
 				EnvironmentEndpoint environment = new EnvironmentEndpoint(context.getEnvironment(), functions,
@@ -135,7 +138,10 @@ class HashingIntegrationTests {
 						Show.ALWAYS);
 				properties.setApplicationContext(context.getSourceApplicationContext());
 				String shown = values(environment.environment(null)) + beans(properties.configurationProperties());
-				assertThat(shown).contains("eu-1").contains("salt").doesNotContain("correct horse");
+				assertThat(shown).contains("eu-1")
+					.contains("salt")
+					.contains("url")
+					.doesNotContain("correct horse", "hunter2");
 			});
 	}
 

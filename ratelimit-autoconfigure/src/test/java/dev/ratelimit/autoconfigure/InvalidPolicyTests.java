@@ -1,14 +1,14 @@
 package dev.ratelimit.autoconfigure;
 
-import java.util.Map;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -71,7 +71,7 @@ class InvalidPolicyTests {
 
 	@ParameterizedTest
 	@CsvSource({ "percent=101,percent must be 0 to 100 but was 101", "stages[0]=0,stages must rise",
-			"hold=0s,hold must be positive" })
+			"hold=999ms,hold must be at least 1s" })
 	void rolloutThatIsNone(String setting, String problem) {
 		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=5/s",
 				AT + "rollout." + setting);
@@ -127,39 +127,42 @@ class InvalidPolicyTests {
 		assertThat(analysis.getAction()).contains("'ratelimit.deny[0]'");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "300.1.1.1", "10.0.0.0/8" })
+	void overrideForAnAddressThatIsNone(String ip) {
+		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=5/s",
+				AT + "overrides[0].when.ip=" + ip, AT + "overrides[0].limits.all=9/s");
+		assertThat(analysis.getDescription()).contains("one IP address").doesNotContain(ip);
+		assertThat(analysis.getAction()).contains("'" + AT + "overrides[0].when.ip'").contains("203.0.113.7");
+	}
+
+	@Test
+	void digestOfAnApiKeyThatIsNone() {
+		String digest = "Sha256:60ccd9";
+		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=5/s",
+				AT + "overrides[0].when.api-key=" + digest, AT + "overrides[0].limits.all=9/s");
+		assertThat(analysis.getDescription()).contains("64 hex digits").doesNotContain(digest);
+		assertThat(analysis.getAction()).contains("'" + AT + "overrides[0].when.api-key'");
+		for (String list : List.of("allow", "deny")) {
+			analysis = analyze("ratelimit." + list + "[0].api-key=" + digest);
+			assertThat(analysis.getDescription()).contains("64 hex digits").doesNotContain(digest);
+			assertThat(analysis.getAction()).contains("'ratelimit." + list + "[0].api-key'");
+		}
+	}
+
 	@Test
 	void badPrefix() {
 		assertThat(analyze("ratelimit.key-prefix=Not Good").getAction()).contains("'ratelimit.key-prefix'");
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "server.forward-headers-strategy=framework", "server.forward-headers-strategy=native",
-			"spring.main.cloud-platform=kubernetes" })
-	void serverThatRewritesTheRemoteAddress(String property) {
-		FailureAnalysis analysis = analyze(property);
-		assertThat(analysis.getDescription()).contains("takes the remote address from forwarded headers");
-		assertThat(analysis.getAction()).contains("ratelimit.identity.trusted-hops")
-			.contains("ratelimit.identity.trust-forwarded");
-	}
-
-	@Test
-	void platformIsFoundByItsEnvironment() {
-		this.context
-			.withInitializer((context) -> context.getEnvironment()
-				.getPropertySources()
-				.replace("systemEnvironment",
-						new SystemEnvironmentPropertySource("systemEnvironment",
-								Map.of("KUBERNETES_SERVICE_HOST", "10.0.0.1", "KUBERNETES_SERVICE_PORT", "443"))))
-			.run((context) -> assertThat(context).hasFailed()
-				.getFailure()
-				.hasStackTraceContaining("runs on KUBERNETES"));
-	}
-
-	@Test
-	void rewrittenAddressCanBeTrusted() {
-		this.context
-			.withPropertyValues("server.forward-headers-strategy=framework", "ratelimit.identity.trust-forwarded=true")
-			.run((context) -> assertThat(context).hasNotFailed());
+	@CsvSource({ "10.0.0.1/8,did you mean 10.0.0.0/8", "proxy.example.com,is not an IP address or range",
+			"10.0.0.0/33,is not an IP address or range" })
+	void trustedProxyThatIsNoNetwork(String proxy, String problem) {
+		FailureAnalysis analysis = analyze("ratelimit.identity.trusted-proxies[0]=192.0.2.0/24",
+				"ratelimit.identity.trusted-proxies[1]=" + proxy);
+		assertThat(analysis.getDescription()).contains(problem);
+		assertThat(analysis.getAction()).contains("'ratelimit.identity.trusted-proxies[1]'").contains("10.0.0.0/8");
 	}
 
 	private FailureAnalysis analyze(String... properties) {

@@ -29,6 +29,7 @@ import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
 import dev.ratelimit.web.DimensionResolver;
+import dev.ratelimit.web.WebCall;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -82,6 +83,25 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
+	void applicationMayHaveBeansOfOtherTypesWithNamesThatAreNotOurs() {
+		this.context.withBean("rateLimiter", String.class, () -> "of a library")
+			.withBean("reactiveRateLimiter", Integer.class, () -> 5)
+			.run((context) -> {
+				assertThat(context).hasNotFailed().hasSingleBean(RateLimiter.class);
+				assertThat(context).hasSingleBean(ReactiveRateLimiter.class);
+				assertThat(context.getBean("rateLimiter")).isEqualTo("of a library");
+			});
+	}
+
+	@Test
+	void everyBeanIsNamedAfterTheStarter() {
+		this.context.run((context) -> assertThat(context.getBeanDefinitionNames())
+			.filteredOn((name) -> context.getBean(name).getClass().getName().startsWith("dev.ratelimit."))
+			.allMatch((name) -> name.startsWith("rateLimit") || name.startsWith("ratelimit")
+					|| name.startsWith("dev.ratelimit.")));
+	}
+
+	@Test
 	void disabledMeansNoBeanAtAll() {
 		this.context.withPropertyValues("ratelimit.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(RateLimiter.class));
@@ -97,22 +117,36 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
+	void entryThatNamesValuesOfTheCallersChoiceIsWarnedAbout(CapturedOutput output) {
+		DimensionResolver verified = new DimensionResolver() {
+			@Override
+			public String resolve(WebCall call) {
+				return "g1";
+			}
+
+			@Override
+			public boolean verified() {
+				return true;
+			}
+		};
+		this.context.withBean("account", DimensionResolver.class, () -> (call) -> "a1")
+			.withBean("group", DimensionResolver.class, () -> verified)
+			.withPropertyValues("ratelimit.allow[0].account=a1", "ratelimit.allow[1].group=g1",
+					"ratelimit.deny[0].account=a2", "ratelimit.policies.orders.overrides[0].when.key=k",
+					"ratelimit.policies.orders.overrides[0].limits.per-user=5/m")
+			.run((context) -> assertThat(output).contains("An entry in 'ratelimit.allow' names 'account'")
+				.contains("An entry in 'ratelimit.policies.orders.overrides' names 'key'")
+				.doesNotContain("names 'group'")
+				.doesNotContain("'ratelimit.deny' names"));
+	}
+
+	@Test
 	void fixedWindowAndCountingByAnUnverifiedKeyAreWarnedAbout(CapturedOutput output) {
 		this.context
 			.withPropertyValues("ratelimit.policies.orders.algorithm=fixed-window",
 					"ratelimit.policies.orders.limits.per-key.by=api-key",
 					"ratelimit.policies.orders.limits.per-key.quota=5/s")
 			.run((context) -> assertThat(output).contains("twice its permits").contains("nothing but api-key"));
-	}
-
-	@Test
-	void settingsWithoutEffectAreNamed(CapturedOutput output) {
-		this.context
-			.withPropertyValues("ratelimit.policies.orders.enforcement=leased",
-					"ratelimit.policies.orders.penalty.after=5", "ratelimit.switch.mode=allow")
-			.run((context) -> assertThat(output).contains("ratelimit.policies.orders.penalty")
-				.doesNotContain("ratelimit.policies.orders.enforcement")
-				.doesNotContain("ratelimit.switch.mode"));
 	}
 
 	@Test

@@ -1,9 +1,15 @@
 package dev.ratelimit.autoconfigure;
 
+import java.time.Duration;
+import java.time.Instant;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -56,6 +62,22 @@ class RedisBackendIntegrationTests {
 			assertThat(check(one).allowed()).isFalse();
 			assertThat(check(other).allowed()).isFalse();
 		}));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "window=1s, Window must be whole seconds from 2s to 1h",
+			"failure-rate=0, Failure-rate must be above 0", "minimum-calls=0, Minimum-calls must be at least 1",
+			"open-for=0s, Open-for must be at least 1ms" })
+	void breakerThatCannotWorkFailsTheStartWithTheFix(String setting, String problem) {
+		RedisServer redis = RedisServers.standalone();
+		this.context
+			.withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port(),
+					"ratelimit.redis.breaker." + setting)
+			.run((failed) -> {
+				FailureAnalysis analysis = new InvalidPolicyFailureAnalyzer().analyze(failed.getStartupFailure());
+				assertThat(analysis.getDescription()).startsWith(problem);
+				assertThat(analysis.getAction()).contains("'ratelimit.redis.breaker." + setting.split("=")[0] + "'");
+			});
 	}
 
 	@Test
@@ -122,6 +144,14 @@ class RedisBackendIntegrationTests {
 					await().until(() -> check(context).source() == Decision.Source.REDIS);
 				});
 		}
+	}
+
+	@Test
+	void nothingAtTheAddressOfRedisNeitherHoldsUpTheStartNorTheEnd() {
+		Instant start = Instant.now();
+		this.context.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=1")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(Duration.between(start, Instant.now())).isLessThan(Duration.ofSeconds(8));
 	}
 
 	private static void assertSource(AssertableApplicationContext context, Decision.Source source) {

@@ -82,6 +82,9 @@ final class TimedStore implements PolicyStore, InstantSource {
 
 	@Override
 	public CompletionStage<List<RecordVersion>> write(List<Edit> edits, String actor, String reason) {
+		if (this.away) {
+			return CompletableFuture.failedStage(new IllegalStateException("away"));
+		}
 		List<RecordVersion> versions = new ArrayList<>();
 		synchronized (this) {
 			for (Edit edit : edits) {

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
 
@@ -78,6 +79,11 @@ class ChangeCheckTests {
 		@Override
 		public Policy policy(String id, long version, Map<String, Object> document) {
 			return ChangeCheckTests.policy(Instant.parse(document.get("valid-from").toString()));
+		}
+
+		@Override
+		public Map<String, Object> upgrade(Map<String, Object> document, Consumer<String> changed) {
+			return document;
 		}
 
 		@Override

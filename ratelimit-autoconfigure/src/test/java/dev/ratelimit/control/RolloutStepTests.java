@@ -93,6 +93,13 @@ class RolloutStepTests {
 	}
 
 	@Test
+	void stageReplacesTheRolloutHoweverItIsSpelt() {
+		Map<String, Object> document = Map.of("Roll_Out", Map.of("stages", List.of(5, 100)));
+		assertThat(RolloutStep.begun(document, new Rollout(100, null, List.of(5, 100), HOLD)))
+			.containsOnlyKeys("rollout");
+	}
+
+	@Test
 	void lastStageLeavesNothingOfTheRollout() {
 		Map<String, Object> document = Map.of("limits", Map.of(), "rollout", Map.of("percent", 10));
 		assertThat(RolloutStep.at(100, document, new Rollout(10, START, List.of(10, 100), HOLD)))

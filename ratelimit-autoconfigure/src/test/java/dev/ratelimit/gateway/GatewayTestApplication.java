@@ -62,8 +62,9 @@ class GatewayTestApplication {
 
 	@Bean
 	ApiKeyVerifier verifier() {
-		return (key) -> CompletableFuture
-			.completedStage(key.equals("good-key") ? new ApiKeyVerifier.VerifiedKey("acme", "pro") : null);
+		return (key) -> key.startsWith("failing") ? CompletableFuture.failedStage(new IllegalStateException())
+				: CompletableFuture
+					.completedStage(key.equals("good-key") ? new ApiKeyVerifier.VerifiedKey("acme", "pro") : null);
 	}
 
 	@Bean

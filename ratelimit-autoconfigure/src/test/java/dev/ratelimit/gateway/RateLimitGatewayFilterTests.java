@@ -272,18 +272,42 @@ class RateLimitGatewayFilterTests {
 	}
 
 	@Test
-	void resolverThatThrowsFollowsTheFailureMode() {
-		get("/broken-allow", Tokens.of(this.tenant, "ann")).expectStatus()
-			.isOk()
-			.expectHeader()
-			.valueEquals("X-RateLimit-Policy", "degraded");
-		get("/broken-deny", Tokens.of(this.tenant, "ann")).expectStatus()
-			.isEqualTo(503)
-			.expectHeader()
-			.exists("Retry-After")
+	void resolverThatThrowsIsCountedByTheIpWhateverTheFailureMode() {
+		for (String path : new String[] { "/broken-allow", "/broken-deny", "/broken-skip" }) {
+			get(path, Tokens.of(this.tenant, "ann")).expectStatus()
+				.isOk()
+				.expectHeader()
+				.valueEquals("X-RateLimit-Remaining", "0");
+			get(path, Tokens.of(this.tenant, "ann")).expectStatus().isEqualTo(429);
+		}
+	}
+
+	@Test
+	void denyListHoldsForACallerThatMakesAResolverThrow() {
+		get("/broken-allow", Tokens.of("banned-tenant", "ann")).expectStatus().isForbidden();
+	}
+
+	@Test
+	void failingVerifierDegradesOnlyTheLimitThatNeedsTheKeysTenant() {
+		for (int i = 0; i < 2; i++) {
+			withKey("/key-tenants", "failing-key").expectStatus().isOk();
+		}
+		withKey("/key-tenants", "failing-key").expectStatus()
+			.isEqualTo(429)
 			.expectBody()
-			.jsonPath("$.type")
-			.isEqualTo("https://iana.org/assignments/http-problem-types#temporary-reduced-capacity");
+			.jsonPath("$.limit")
+			.isEqualTo("per-ip");
+	}
+
+	@Test
+	void twoDifferentKeysAreAMissingIdentity() {
+		this.client.get()
+			.uri("/keyed")
+			.header("X-API-Key", "good-key", "other-key")
+			.exchange()
+			.expectStatus()
+			.isUnauthorized();
+		withKey("/keyed", "good-key").expectStatus().isOk();
 	}
 
 	@Test
@@ -334,7 +358,11 @@ class RateLimitGatewayFilterTests {
 	}
 
 	private WebTestClient.ResponseSpec withKey(String key) {
-		return this.client.get().uri("/keys").header("X-API-Key", key).exchange();
+		return withKey("/keys", key);
+	}
+
+	private WebTestClient.ResponseSpec withKey(String uri, String key) {
+		return this.client.get().uri(uri).header("X-API-Key", key).exchange();
 	}
 
 	private WebTestClient.ResponseSpec get(String uri, String authorization) {

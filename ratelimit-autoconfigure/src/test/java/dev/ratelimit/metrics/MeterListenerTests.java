@@ -7,9 +7,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.sun.management.ThreadMXBean;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
@@ -18,6 +23,7 @@ import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.search.Search;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
@@ -108,6 +114,28 @@ class MeterListenerTests {
 			this.listener.decided(ANN, refused, 1);
 			assertThat(count("ratelimit.refusals", "limit", limit)).isEqualTo(before + 1);
 		}
+	}
+
+	@Test
+	void editRegistersNoGaugeTwice() {
+		Logger logger = (Logger) LoggerFactory.getLogger(MeterRegistry.class);
+		ListAppender<ILoggingEvent> lines = new ListAppender<>();
+		lines.start();
+		logger.setLevel(Level.DEBUG);
+		logger.addAppender(lines);
+		try {
+			for (int i = 0; i < 3; i++) {
+				this.policies.set(PolicySet.of(orders().version(i + 1).build()));
+				check(ANN);
+				assertThat(count("ratelimit.decisions", "version", Integer.toString(i + 1))).isOne();
+			}
+		}
+		finally {
+			logger.detachAppender(lines);
+			logger.setLevel(null);
+		}
+		assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage)
+			.noneMatch((line) -> line.contains("already registered"));
 	}
 
 	@Test

@@ -1,13 +1,17 @@
 package dev.ratelimit.web;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.ratelimit.IpAddress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -70,14 +74,60 @@ class ClientIpTests {
 
 	@Test
 	void mappedSocketAddressIsTheIpv4Address() {
-		assertThat(ClientIp.of(TestCall.from("::ffff:203.0.113.9"), 0)).isEqualTo("203.0.113.9");
-		assertThat(ClientIp.of(TestCall.from("2001:db8::1"), 0)).isEqualTo("2001:db8:0:0:0:0:0:1");
+		assertThat(locate(0, TestCall.from("::ffff:203.0.113.9")).ip()).isEqualTo("203.0.113.9");
+		assertThat(locate(0, TestCall.from("2001:db8::1")).ip()).isEqualTo("2001:db8:0:0:0:0:0:1");
 	}
 
 	@Test
 	void withoutASocketThereIsNoAddress() {
-		assertThat(ClientIp.of(TestCall.from(SOCKET).withoutAddress(), 0)).isNull();
-		assertThat(ClientIp.of(TestCall.from(SOCKET).withoutAddress().header("X-Forwarded-For", "x"), 1)).isNull();
+		assertThat(locate(0, TestCall.from(SOCKET).withoutAddress()).ip()).isNull();
+		assertThat(locate(1, TestCall.from(SOCKET).withoutAddress().header("X-Forwarded-For", "x")).ip()).isNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "unknown", "", ",", "999.1.1.1", "localhost" })
+	void theSocketInPlaceOfWhatProxiesShouldTellIsNotVerified(String forwardedFor) {
+		Identity caller = locate(1, TestCall.from(SOCKET).header("X-Forwarded-For", forwardedFor));
+		assertThat(caller.ip()).isEqualTo(SOCKET);
+		assertThat(caller.ipVerified()).isFalse();
+		assertThat(locate(1, TestCall.from(SOCKET)).ipVerified()).isFalse();
+		assertThat(locate(2, TestCall.from(SOCKET).header("X-Forwarded-For", "203.0.113.9")).ipVerified()).isFalse();
+	}
+
+	@Test
+	void theSocketWithoutProxiesAndAnEntryOfAProxyAreVerified() {
+		assertThat(locate(0, TestCall.from(SOCKET).header("X-Forwarded-For", "unknown")).ipVerified()).isTrue();
+		assertThat(locate(1, TestCall.from(SOCKET).header("X-Forwarded-For", "203.0.113.9")).ipVerified()).isTrue();
+	}
+
+	@Test
+	void hopsAreBelievedOnlyFromATrustedProxy() {
+		TestCall call = TestCall.from(SOCKET).header("X-Forwarded-For", "203.0.113.9");
+		assertThat(locate(1, call, "10.0.0.0/8", "198.51.100.0/24").ip()).isEqualTo("203.0.113.9");
+		Identity direct = locate(1, call, "10.0.0.0/8", "2001:db8::/32");
+		assertThat(direct.ip()).isEqualTo(SOCKET);
+		assertThat(direct.ipVerified()).isTrue();
+		assertThat(locate(1, call.withoutAddress(), "10.0.0.0/8").ip()).isNull();
+	}
+
+	@Test
+	void callerThatGoesPastTheOuterProxyIsTheOneThatTheInnerProxySaw() {
+		TestCall call = TestCall.from(SOCKET).header("X-Forwarded-For", "10.0.0.5, 203.0.113.9");
+		Identity caller = locate(2, call, "198.51.100.0/24", "192.0.2.0/24");
+		assertThat(caller.ip()).isEqualTo("203.0.113.9");
+		assertThat(caller.ipVerified()).isTrue();
+		TestCall both = TestCall.from(SOCKET).header("X-Forwarded-For", "203.0.113.9, 192.0.2.1");
+		assertThat(locate(2, both, "198.51.100.0/24", "192.0.2.0/24").ip()).isEqualTo("203.0.113.9");
+		Identity garbled = locate(2, TestCall.from(SOCKET).header("X-Forwarded-For", "10.0.0.5, unknown"),
+				"198.51.100.0/24");
+		assertThat(garbled.ip()).isEqualTo(SOCKET);
+		assertThat(garbled.ipVerified()).isFalse();
+	}
+
+	@Test
+	void trustedProxiesAloneDoNotMakeAHeaderAnAddress() {
+		TestCall call = TestCall.from(SOCKET).header("X-Forwarded-For", "203.0.113.9");
+		assertThat(locate(0, call, "198.51.100.0/24").ip()).isEqualTo(SOCKET);
 	}
 
 	@Test
@@ -97,7 +147,16 @@ class ClientIpTests {
 	}
 
 	private static String ip(int hops, String... forwardedFor) {
-		return ClientIp.of(TestCall.from(SOCKET).header("X-Forwarded-For", forwardedFor), hops);
+		return locate(hops, TestCall.from(SOCKET).header("X-Forwarded-For", forwardedFor)).ip();
+	}
+
+	private static Identity locate(int hops, TestCall call, String... proxies) {
+		return new ClientIp(options(hops, proxies)).locate(Identity.NOBODY, call);
+	}
+
+	static IdentityOptions options(int hops, String... proxies) {
+		return new IdentityOptions("t", "s", "p", "k", Map.of(), hops,
+				Stream.of(proxies).map(IpAddress.Range::parse).toList());
 	}
 
 }

@@ -51,8 +51,9 @@ class CostPatternsTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "/orders/export%2Fall", "/orders%2fexport/all", "/orders/export/../x",
 			"/orders/export/..%2F..%2Fcheap", "/orders/export/..%2f..%2f..%2fhealth%2flive",
-			"/orders/export/../../health", "/health/../orders/export", "/health%2F..%2Forders/export/all" })
-	void aPathWithTwoReadingsCostsAsMuchAsTheDearest(String path) {
+			"/orders/export/../../health", "/health/../orders/export", "/health%2F..%2Forders/export/all",
+			"/a%2Fb/../orders/export/all", "/x/y%2Fz/../../orders/export" })
+	void aPathWithSeveralReadingsCostsAsMuchAsTheDearest(String path) {
 		assertThat(COSTS.cost(path)).isEqualTo(10);
 	}
 
@@ -90,7 +91,7 @@ class CostPatternsTests {
 			"'/**/x/{*rest}/y', 'not a path pattern'", "'ordersexport', 'in brackets'", "'', 'in brackets'" })
 	void whatIsNoPatternIsRefusedWithAFix(String pattern, String fix) {
 		Policy policy = policy().cost(pattern, 2).build();
-		assertThatIllegalArgumentException().isThrownBy(() -> RequestResolver.validate(policy))
+		assertThatIllegalArgumentException().isThrownBy(() -> PathCosts.validate(policy))
 			.withMessageContaining("policy 'orders', cost of '" + pattern + "'")
 			.withMessageContaining(fix)
 			.withMessageContaining("for example");
@@ -100,14 +101,14 @@ class CostPatternsTests {
 	@ValueSource(longs = { -1, 90_000_001 })
 	void whatIsNoCostIsRefused(long cost) {
 		Policy policy = policy().cost("/orders", cost).build();
-		assertThatIllegalArgumentException().isThrownBy(() -> RequestResolver.validate(policy))
+		assertThatIllegalArgumentException().isThrownBy(() -> PathCosts.validate(policy))
 			.withMessageContaining("policy 'orders', cost of '/orders'")
 			.withMessageContaining("0 to 90000000");
 	}
 
 	@Test
 	void validPoliciesPass() {
-		RequestResolver.validate(policy().cost("/orders/{id:[0-9]+}/*", 2).cost("/{*all}", 0).build());
+		PathCosts.validate(policy().cost("/orders/{id:[0-9]+}/*", 2).cost("/{*all}", 0).build());
 	}
 
 	private static PolicyBuilder policy() {

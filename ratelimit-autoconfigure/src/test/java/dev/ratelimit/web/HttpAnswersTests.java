@@ -153,7 +153,7 @@ class HttpAnswersTests {
 		HttpAnswer answer = this.answers.answer(without(false, Decision.Outcome.DENIED, Decision.Reason.IDENTITY),
 				"t1");
 		assertThat(answer.status()).isEqualTo(401);
-		assertThat(answer.headers()).isEmpty();
+		assertThat(answer.headers()).isEqualTo(Map.of("WWW-Authenticate", "Bearer"));
 		JsonNode problem = json(answer);
 		assertThat(problem.get("status").asInt()).isEqualTo(401);
 		assertThat(problem.get("type").asText()).isEqualTo("about:blank");

@@ -13,6 +13,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -38,9 +40,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 @ExtendWith(OutputCaptureExtension.class)
 class IdentityResolverTests {
 
+	private static final Duration MINUTE = Duration.ofMinutes(1);
+
 	private static final TestCall CALL = TestCall.from("198.51.100.1");
 
-	private static final Identity NOBODY = Identity.NOBODY.withIp("198.51.100.1");
+	private static final Identity NOBODY = Identity.NOBODY.withIp("198.51.100.1", true);
+
+	private final AtomicLong nanos = new AtomicLong(1);
 
 	@Test
 	void withoutAPrincipalOnlyTheAddressIsKnown() {
@@ -67,7 +73,7 @@ class IdentityResolverTests {
 	void claimsCanHaveOtherNames() {
 		IdentityOptions options = new IdentityOptions("org", "uid", "plan", "X-API-Key", Map.of(), 0);
 		Principal principal = jwt(Map.of("org", "acme", "uid", "ann", "plan", "pro", "tenant_id", "x", "sub", "x"));
-		Identity identity = new IdentityResolver(options, null).resolve(CALL.as(principal)).join();
+		Identity identity = resolver(options, null).resolve(CALL.as(principal)).join();
 		assertThat(identity).isEqualTo(new Identity("acme", "ann", "pro", null, false, "198.51.100.1"));
 	}
 
@@ -137,20 +143,22 @@ class IdentityResolverTests {
 	}
 
 	@Test
-	void aBlankKeyIsMissingAndTheFirstOfSeveralCounts() {
+	void aBlankKeyAndOneOfTwoDifferentKeysAreMissing() {
 		assertThat(resolve(CALL.header("X-API-Key", "  ")).apiKey()).isNull();
-		assertThat(resolve(CALL.header("X-API-Key", "sk_1", "sk_2")).apiKey()).isEqualTo("sk_1");
+		assertThat(resolve(CALL.header("X-API-Key", "sk_1", "sk_2")).apiKey()).isNull();
+		assertThat(resolve(CALL.header("X-API-Key", "sk_1", "sk_1", "")).apiKey()).isNull();
+		assertThat(resolve(CALL.header("X-API-Key", "sk_1", "sk_1")).apiKey()).isEqualTo("sk_1");
 	}
 
 	@Test
 	void withoutAHeaderNameNoKeyIsRead() {
 		IdentityOptions options = new IdentityOptions("tenant_id", "sub", "tier", "", Map.of(), 0);
-		assertThat(new IdentityResolver(options, null).resolve(CALL.header("", "sk_1")).join()).isEqualTo(NOBODY);
+		assertThat(resolver(options, null).resolve(CALL.header("", "sk_1")).join()).isEqualTo(NOBODY);
 	}
 
 	@Test
 	void aConfiguredDigestVerifiesAKey() {
-		IdentityResolver resolver = new IdentityResolver(known("sk_1", new VerifiedKey("acme", "pro")), (key) -> {
+		IdentityResolver resolver = resolver(known("sk_1", new VerifiedKey("acme", "pro")), (key) -> {
 			throw new AssertionError("needs no verifier");
 		});
 		Identity identity = resolver.resolve(CALL.header("X-API-Key", "sk_1")).join();
@@ -159,7 +167,7 @@ class IdentityResolverTests {
 
 	@Test
 	void theDigestItselfIsNoKey() {
-		IdentityResolver resolver = new IdentityResolver(known("sk_1", new VerifiedKey("acme", "pro")), null);
+		IdentityResolver resolver = resolver(known("sk_1", new VerifiedKey("acme", "pro")), null);
 		for (String key : List.of(sha256("sk_1"), sha256("sk_1").substring(7), "SK_1", "sk_1 ")) {
 			assertThat(resolver.resolve(CALL.header("X-API-Key", key)).join().apiKeyVerified()).isFalse();
 		}
@@ -169,7 +177,7 @@ class IdentityResolverTests {
 	void aVerifierVerifiesKeysThatAreNotConfigured() {
 		ApiKeyVerifier verifier = (key) -> CompletableFuture
 			.completedFuture(key.equals("sk_2") ? new VerifiedKey("beta", null) : null);
-		IdentityResolver resolver = new IdentityResolver(known("sk_1", new VerifiedKey("acme", "pro")), verifier);
+		IdentityResolver resolver = resolver(known("sk_1", new VerifiedKey("acme", "pro")), verifier);
 		assertThat(resolver.resolve(CALL.header("X-API-Key", "sk_2")).join())
 			.isEqualTo(new Identity("beta", null, null, "sk_2", true, "198.51.100.1"));
 		assertThat(resolver.resolve(CALL.header("X-API-Key", "sk_3")).join().apiKeyVerified()).isFalse();
@@ -177,7 +185,7 @@ class IdentityResolverTests {
 
 	@Test
 	void aTokenBeatsAKey() {
-		IdentityResolver resolver = new IdentityResolver(known("sk_1", new VerifiedKey("acme", "pro")), null);
+		IdentityResolver resolver = resolver(known("sk_1", new VerifiedKey("acme", "pro")), null);
 		TestCall call = CALL.header("X-API-Key", "sk_1");
 		Identity both = resolver.resolve(call.as(jwt(Map.of("tenant_id", "acme", "tier", "free")))).join();
 		assertThat(both.tenant()).isEqualTo("acme");
@@ -187,17 +195,35 @@ class IdentityResolverTests {
 	}
 
 	@Test
-	void theTierOfAnotherTenantsKeyIsNotTaken() {
-		IdentityResolver resolver = new IdentityResolver(known("sk_1", new VerifiedKey("acme", "pro")), null);
+	void anotherTenantsKeyIsNoVerifiedFactAndItsTierIsNotTaken() {
+		IdentityResolver resolver = resolver(known("sk_1", new VerifiedKey("acme", "pro")), null);
 		Identity identity = resolver.resolve(CALL.header("X-API-Key", "sk_1").as(jwt(Map.of("tenant_id", "beta"))))
 			.join();
 		assertThat(identity.tenant()).isEqualTo("beta");
 		assertThat(identity.tier()).isNull();
-		assertThat(identity.apiKeyVerified()).isTrue();
+		assertThat(identity.apiKeyVerified()).isFalse();
 	}
 
 	@Test
-	void aFailingVerifierLeavesTheKeyUnverifiedAndIsLoggedOnceWithoutTheKey(CapturedOutput output) {
+	void aVerifierThatThrowsWhateverThereIsHoldsUpNoRequest() {
+		ApiKeyVerifier verifier = (key) -> {
+			throw sneaky(new java.io.IOException("cannot verify"));
+		};
+		IdentityResolver resolver = resolver(IdentityOptions.DEFAULTS, verifier, MINUTE);
+		for (int i = 0; i < 2; i++) {
+			Identity identity = resolver.resolve(CALL.header("X-API-Key", "sk_secret")).join();
+			assertThat(identity.failed().apiKey()).isTrue();
+		}
+	}
+
+	/** As Kotlin throws what Java would have to declare. */
+	@SuppressWarnings("unchecked")
+	private static <T extends Throwable> RuntimeException sneaky(Throwable failure) throws T {
+		throw (T) failure;
+	}
+
+	@Test
+	void aFailingVerifierIsLoggedOnceWithoutTheKey(CapturedOutput output) {
 		AtomicInteger calls = new AtomicInteger();
 		ApiKeyVerifier verifier = (key) -> {
 			if (calls.getAndIncrement() == 0) {
@@ -205,11 +231,13 @@ class IdentityResolverTests {
 			}
 			return CompletableFuture.failedFuture(new IllegalStateException("cannot verify " + key));
 		};
-		IdentityResolver resolver = new IdentityResolver(IdentityOptions.DEFAULTS, verifier);
+		IdentityResolver resolver = resolver(IdentityOptions.DEFAULTS, verifier, MINUTE);
 		for (int i = 0; i < 3; i++) {
 			Identity identity = resolver.resolve(CALL.header("X-API-Key", "sk_secret")).join();
 			assertThat(identity.apiKey()).isEqualTo("sk_secret");
 			assertThat(identity.apiKeyVerified()).isFalse();
+			assertThat(identity.failed().apiKey()).isTrue();
+			later(Duration.ofSeconds(1));
 		}
 		assertThat(calls).hasValue(3);
 		assertThat(output.getOut().split("API key verifier failed", -1)).hasSize(2);
@@ -217,20 +245,103 @@ class IdentityResolverTests {
 	}
 
 	@Test
-	void aVerifierThatAnswersNothingOrNeverLeavesTheKeyUnverified() {
-		IdentityResolver nothing = new IdentityResolver(IdentityOptions.DEFAULTS, (key) -> null);
-		assertThat(nothing.resolve(CALL.header("X-API-Key", "sk_1")).join().apiKeyVerified()).isFalse();
+	void aVerifierThatAnswersNothingOverflowsOrNeverAnswersHasFailed() {
 		CompletableFuture<VerifiedKey> pending = new CompletableFuture<>();
-		IdentityResolver never = new IdentityResolver(IdentityOptions.DEFAULTS, (key) -> pending, Duration.ofMillis(1));
-		assertThat(never.resolve(CALL.header("X-API-Key", "sk_1")).join().apiKeyVerified()).isFalse();
+		List<ApiKeyVerifier> verifiers = List.of((key) -> null, (key) -> pending, (key) -> {
+			throw new StackOverflowError();
+		});
+		for (ApiKeyVerifier verifier : verifiers) {
+			IdentityResolver resolver = resolver(IdentityOptions.DEFAULTS, verifier, Duration.ofMillis(1));
+			Identity identity = resolver.resolve(CALL.header("X-API-Key", "sk_1")).join();
+			assertThat(identity.apiKeyVerified()).isFalse();
+			assertThat(identity.failed().apiKey()).isTrue();
+		}
 		assertThat(pending).isNotDone();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void whatTheVerifierSaysHoldsForFiveSeconds(boolean known) {
+		AtomicInteger calls = new AtomicInteger();
+		IdentityResolver resolver = resolver(IdentityOptions.DEFAULTS, (key) -> {
+			calls.incrementAndGet();
+			return CompletableFuture.completedFuture(known ? new VerifiedKey("acme", null) : null);
+		}, MINUTE);
+		for (int i = 0; i < 5; i++) {
+			Identity identity = resolver.resolve(CALL.header("X-API-Key", "sk_1")).join();
+			assertThat(identity.apiKeyVerified()).isEqualTo(known);
+			assertThat(identity.failed().apiKey()).isFalse();
+			later(Duration.ofSeconds(1).minusMillis(1));
+		}
+		assertThat(calls).hasValue(1);
+		resolver.resolve(CALL.header("X-API-Key", "sk_2")).join();
+		assertThat(calls).hasValue(2);
+		later(Duration.ofMillis(6));
+		resolver.resolve(CALL.header("X-API-Key", "sk_1")).join();
+		assertThat(calls).hasValue(3);
+	}
+
+	@Test
+	void aFailureHoldsForASecond() {
+		AtomicInteger calls = new AtomicInteger();
+		IdentityResolver resolver = resolver(IdentityOptions.DEFAULTS,
+				(key) -> (calls.getAndIncrement() == 0) ? CompletableFuture.failedFuture(new IllegalStateException())
+						: CompletableFuture.completedFuture(new VerifiedKey("acme", null)),
+				MINUTE);
+		TestCall call = CALL.header("X-API-Key", "sk_1");
+		assertThat(resolver.resolve(call).join().failed().apiKey()).isTrue();
+		later(Duration.ofMillis(999));
+		assertThat(resolver.resolve(call).join().failed().apiKey()).isTrue();
+		assertThat(calls).hasValue(1);
+		later(Duration.ofMillis(2));
+		assertThat(resolver.resolve(call).join().apiKeyVerified()).isTrue();
+	}
+
+	@Test
+	void requestsThatComeMeanwhileShareOneVerification() {
+		AtomicInteger calls = new AtomicInteger();
+		CompletableFuture<VerifiedKey> pending = new CompletableFuture<>();
+		IdentityResolver resolver = resolver(IdentityOptions.DEFAULTS, (key) -> {
+			calls.incrementAndGet();
+			return pending;
+		}, MINUTE);
+		List<CompletableFuture<Identity>> identities = Stream
+			.generate(() -> resolver.resolve(CALL.header("X-API-Key", "sk_1")))
+			.limit(10)
+			.toList();
+		pending.complete(new VerifiedKey("acme", null));
+		assertThat(identities).allSatisfy((identity) -> assertThat(identity.join().tenant()).isEqualTo("acme"));
+		assertThat(calls).hasValue(1);
+	}
+
+	@Test
+	void answersAboutKeysAreBounded() {
+		AtomicInteger calls = new AtomicInteger();
+		IdentityResolver resolver = resolver(IdentityOptions.DEFAULTS, (key) -> {
+			calls.incrementAndGet();
+			return CompletableFuture.completedFuture(null);
+		}, MINUTE);
+		for (int round = 0; round < 2; round++) {
+			for (int i = 0; i < 20_000; i++) {
+				resolver.resolve(CALL.header("X-API-Key", "sk_" + i)).join();
+			}
+		}
+		assertThat(calls.get()).isGreaterThanOrEqualTo(30_000);
+	}
+
+	@Test
+	void aPrincipalThatFailsCannotBeTold() {
+		Identity identity = resolve(CALL.as(() -> {
+			throw new IllegalStateException("ann");
+		}));
+		assertThat(identity).isEqualTo(Identity.UNTOLD.withIp("198.51.100.1", true));
+		assertThat(identity.failed().principal()).isTrue();
 	}
 
 	@Test
 	void aVerifierMayAnswerLater() {
 		CompletableFuture<VerifiedKey> pending = new CompletableFuture<>();
-		IdentityResolver resolver = new IdentityResolver(IdentityOptions.DEFAULTS, (key) -> pending,
-				Duration.ofMinutes(1));
+		IdentityResolver resolver = resolver(IdentityOptions.DEFAULTS, (key) -> pending, MINUTE);
 		CompletableFuture<Identity> identity = resolver.resolve(CALL.header("X-API-Key", "sk_1"));
 		assertThat(identity).isNotDone();
 		pending.complete(new VerifiedKey("acme", " "));
@@ -241,7 +352,7 @@ class IdentityResolverTests {
 	void hostileKeysAreOnlyValues() {
 		char[] long8k = new char[8_192];
 		Arrays.fill(long8k, 'x');
-		IdentityResolver resolver = new IdentityResolver(known("sk_1", new VerifiedKey("acme", "pro")), null);
+		IdentityResolver resolver = resolver(known("sk_1", new VerifiedKey("acme", "pro")), null);
 		for (String key : List.of(new String(long8k), "{}", "\0\u0001\u001f", "a\r\nX-Evil: 1", "sha256:", "\ud800")) {
 			Identity identity = resolver.resolve(CALL.header("X-API-Key", key)).join();
 			assertThat(identity.apiKey()).isEqualTo(key);
@@ -259,7 +370,7 @@ class IdentityResolverTests {
 	void digestsMayBeInCapitals() {
 		IdentityOptions options = new IdentityOptions("t", "s", "p", "X-API-Key",
 				Map.of(sha256("sk_1").toUpperCase(Locale.ROOT), new VerifiedKey("acme", null)), 0);
-		Identity identity = new IdentityResolver(options, null).resolve(CALL.header("X-API-Key", "sk_1")).join();
+		Identity identity = resolver(options, null).resolve(CALL.header("X-API-Key", "sk_1")).join();
 		assertThat(identity.apiKeyVerified()).isTrue();
 	}
 
@@ -278,8 +389,21 @@ class IdentityResolverTests {
 			.withMessageContaining("trusted-hops");
 	}
 
+	private static IdentityResolver resolver(IdentityOptions options, ApiKeyVerifier verifier) {
+		return new IdentityResolver(options, new ClientIp(options), new KnownKeys(options.apiKeys(), verifier));
+	}
+
+	private IdentityResolver resolver(IdentityOptions options, ApiKeyVerifier verifier, Duration timeout) {
+		return new IdentityResolver(options, new ClientIp(options),
+				new KnownKeys(options.apiKeys(), verifier, timeout, this.nanos::get));
+	}
+
 	private static Identity resolve(TestCall call) {
-		return new IdentityResolver(IdentityOptions.DEFAULTS, null).resolve(call).join();
+		return resolver(IdentityOptions.DEFAULTS, null).resolve(call).join();
+	}
+
+	private void later(Duration time) {
+		this.nanos.addAndGet(time.toNanos());
 	}
 
 	private static JwtAuthenticationToken jwt(Map<String, Object> claims) {

@@ -14,14 +14,14 @@ class RequestIdsTests {
 
 	@Test
 	void callWithoutEitherHasNone() {
-		assertThat(RequestIds.of(this.call)).isNull();
+		assertThat(RequestIds.of(this.call, true)).isNull();
 	}
 
 	@Test
 	void idOfTheRequestIsTaken() {
 		TestCall call = this.call.header("X-Request-Id", "8a6e0804-2bd0-4672-b79d-d97027f9071a")
 			.header("traceparent", TRACE_PARENT);
-		assertThat(RequestIds.of(call)).isEqualTo("8a6e0804-2bd0-4672-b79d-d97027f9071a");
+		assertThat(RequestIds.of(call, true)).isEqualTo("8a6e0804-2bd0-4672-b79d-d97027f9071a");
 	}
 
 	@ParameterizedTest
@@ -29,19 +29,25 @@ class RequestIdsTests {
 			"12345678901234567890123456789012345678901234567890123456789012345" })
 	void whatDoesNotLookLikeAnIdGivesWayToTheTrace(String id) {
 		TestCall call = this.call.header("X-Request-Id", id).header("traceparent", TRACE_PARENT);
-		assertThat(RequestIds.of(call)).isEqualTo("4bf92f3577b34da6a3ce929d0e0e4736");
+		assertThat(RequestIds.of(call, true)).isEqualTo("4bf92f3577b34da6a3ce929d0e0e4736");
+	}
+
+	@Test
+	void idOfACallerThatIsNoTrustedProxyGivesWayToTheTrace() {
+		TestCall call = this.call.header("X-Request-Id", "4711").header("traceparent", TRACE_PARENT);
+		assertThat(RequestIds.of(call, false)).isEqualTo("4bf92f3577b34da6a3ce929d0e0e4736");
 	}
 
 	@Test
 	void oneOfSeveralIdsIsNone() {
-		assertThat(RequestIds.of(this.call.header("X-Request-Id", "one", "two"))).isNull();
+		assertThat(RequestIds.of(this.call.header("X-Request-Id", "one", "two"), true)).isNull();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "00-4bf92f35-00f067aa0ba902b7-01",
 			"00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01" })
 	void traceThatIsNoneIsLeftOut(String trace) {
-		assertThat(RequestIds.of(this.call.header("traceparent", trace))).isNull();
+		assertThat(RequestIds.of(this.call.header("traceparent", trace), true)).isNull();
 	}
 
 }

@@ -3,22 +3,29 @@ package dev.ratelimit.web;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.security.oauth2.jwt.Jwt;
 import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationToken;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.Request.Unresolved;
+import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.web.ApiKeyVerifier.VerifiedKey;
 
@@ -26,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+@ExtendWith(OutputCaptureExtension.class)
 class RequestResolverTests {
 
 	private static final Dimension ACCOUNT = new Dimension("account");
@@ -57,7 +65,8 @@ class RequestResolverTests {
 				Map.entry(Dimension.TENANT, "acme"), Map.entry(Dimension.IP, "198.51.100.1"),
 				Map.entry(Dimension.ROUTE, "orders-route"), Map.entry(Dimension.REGION, "eu"),
 				Map.entry(Dimension.API_KEY, "sk_1"), Map.entry(ACCOUNT, "4711"));
-		assertThat(request.unverified()).containsOnly(Dimension.API_KEY);
+		assertThat(request.unverified()).containsOnly(Dimension.API_KEY, ACCOUNT);
+		assertThat(request.unresolved()).isSameAs(Unresolved.NOTHING);
 		assertThat(request.tier()).isEqualTo("pro");
 		assertThat(request.cost()).isEqualTo(1);
 		assertThat(request.atLeast()).isEqualTo(1);
@@ -76,7 +85,6 @@ class RequestResolverTests {
 				null, this.policies::get);
 		Request request = resolve(resolver, TestCall.from("198.51.100.1").route("").withoutAddress(), "orders");
 		assertThat(request.dimensions()).isEmpty();
-		assertThat(request.unverified()).isEmpty();
 		assertThat(request.tier()).isNull();
 	}
 
@@ -95,6 +103,7 @@ class RequestResolverTests {
 	void customDimensionsAreResolvedOnlyForPoliciesThatNameThem() {
 		Request request = resolve(resolver(Map.of("account", UNEXPECTED, "device", UNEXPECTED)), CALL, "plain");
 		assertThat(request.dimensions()).doesNotContainKeys(ACCOUNT, DEVICE);
+		assertThat(request.unresolved()).isEqualTo(Request.Unresolved.NOTHING);
 	}
 
 	@Test
@@ -126,6 +135,7 @@ class RequestResolverTests {
 	void resolversWithANameThatNoDimensionHasAreForRoutes() {
 		Request request = resolve(resolver(Map.of("accountResolver", UNEXPECTED)), CALL, "orders");
 		assertThat(request.dimensions()).doesNotContainKey(ACCOUNT);
+		assertThat(request.unresolved()).isEqualTo(Request.Unresolved.NOTHING);
 	}
 
 	@Test
@@ -160,7 +170,7 @@ class RequestResolverTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(longs = { -1, Long.MIN_VALUE, 90_000_001, Long.MAX_VALUE })
+	@ValueSource(longs = { -1, Long.MIN_VALUE + 1, 90_000_001, Long.MAX_VALUE })
 	void whatIsNoCostIsTheArgumentsFault(long cost) {
 		RequestResolver resolver = resolver(Map.of());
 		assertThat(failure(resolver.resolve(CALL, "orders", cost, Map.of())))
@@ -171,28 +181,141 @@ class RequestResolverTests {
 	}
 
 	@Test
-	void aResolverThatThrowsIsForTheFailureModeToAnswer() {
-		IllegalStateException cause = new IllegalStateException("account 4711");
+	void aResolverThatThrowsLeavesItsDimensionOutAndTheRequestSaysSo(CapturedOutput output) {
 		RequestResolver resolver = resolver(Map.of("account", (call) -> {
-			throw cause;
+			throw new IllegalStateException("account 4711");
 		}));
-		assertThat(failure(resolver.resolve(CALL, "orders", null, Map.of()))).isInstanceOf(ResolutionException.class)
-			.hasMessage("cannot resolve dimension 'account' for policy 'orders'")
-			.hasCause(cause)
-			.satisfies((failure) -> assertThat(failure.getStackTrace()).isEmpty());
+		for (int i = 0; i < 2; i++) {
+			Request request = resolve(resolver, CALL, "orders");
+			assertThat(request.dimensions()).doesNotContainKey(ACCOUNT).containsEntry(Dimension.USER, "ann");
+			assertThat(request.unresolved()).isEqualTo(new Unresolved(Set.of(ACCOUNT), false, false));
+		}
+		assertThat(output.getOut().split("resolver of dimension 'account' failed", -1)).hasSize(2);
+		assertThat(output).doesNotContain("4711");
 	}
 
 	@Test
-	void anythingElseThatFailsIsForTheFailureModeToo() {
+	void aResolverThatThrowsWhateverThereIsHoldsUpNoRequest() {
+		Request request = join(resolver(Map.of()).resolve(CALL, "plain", null, Map.of("device", UNEXPECTED)));
+		assertThat(request.unresolved().dimensions()).containsOnly(DEVICE);
+	}
+
+	@Test
+	void ofTwoDifferentKeysTheOneThatIsDeniedCounts() {
+		AccessList denied = new AccessList(List.of(Map.of(Dimension.API_KEY, "sk_revoked_*")));
+		this.policies.set(new PolicySet(List.of(ORDERS, PLAIN), AccessList.EMPTY, denied));
+		TestCall both = CALL.header("X-API-Key", "sk_other", "sk_revoked_1");
+		Request request = resolve(resolver(Map.of()), both, "plain");
+		assertThat(this.policies.get().denies(request)).isTrue();
+		assertThat(this.policies.get().denies(resolver(Map.of()).requestFor(both, "plain", null))).isTrue();
+		TestCall harmless = CALL.header("X-API-Key", "sk_other", "sk_another");
+		assertThat(resolve(resolver(Map.of()), harmless, "plain").dimensions()).doesNotContainKey(Dimension.API_KEY);
+	}
+
+	@Test
+	void aResolverOfARouteThatThrowsIsTheSame() {
+		DimensionResolver broken = (call) -> {
+			throw new StackOverflowError();
+		};
+		Request request = join(resolver(Map.of()).resolve(CALL, "plain", null, Map.of("device", broken)));
+		assertThat(request.unresolved().dimensions()).containsOnly(DEVICE);
+	}
+
+	@Test
+	void onlyAResolverThatSaysSoGivesVerifiedFacts() {
+		DimensionResolver verified = new DimensionResolver() {
+			@Override
+			public String resolve(WebCall call) {
+				return "4711";
+			}
+
+			@Override
+			public boolean verified() {
+				return true;
+			}
+		};
+		assertThat(resolve(resolver(Map.of("account", (call) -> "4711")), CALL, "orders").verified(ACCOUNT)).isNull();
+		assertThat(resolve(resolver(Map.of("account", verified)), CALL, "orders").verified(ACCOUNT)).isEqualTo("4711");
+		Request request = join(
+				resolver(Map.of()).resolve(CALL, "plain", null, Map.of("key", (call) -> "k", "device", verified)));
+		assertThat(request.unverified()).containsOnly(new Dimension("key"));
+		assertThat(request.dimensions()).containsEntry(new Dimension("key"), "k");
+	}
+
+	@Test
+	void anAddressThatProxiesDoNotTellIsUnverified() {
+		IdentityOptions options = new IdentityOptions("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 1);
+		RequestResolver resolver = new RequestResolver(options, "eu", Map.of("account", (call) -> "4711"), null,
+				this.policies::get);
+		AccessList list = new AccessList(List.of(Map.of(Dimension.IP, "198.51.100.0/24")));
+		PolicySet internal = new PolicySet(List.of(PLAIN), list, list);
+		TestCall call = TestCall.from("198.51.100.1");
+		for (Request request : List.of(resolve(resolver, call, "plain"), resolver.requestFor(call, "plain", null))) {
+			assertThat(request.dimensions()).containsEntry(Dimension.IP, "198.51.100.1");
+			assertThat(request.verified(Dimension.IP)).isNull();
+			assertThat(internal.allows(request)).isFalse();
+			assertThat(internal.denies(request)).isTrue();
+		}
+		assertThat(resolve(resolver, call.header("X-API-Key", "sk_1"), "plain").unverified()).containsOnly(Dimension.IP,
+				Dimension.API_KEY);
+		assertThat(resolve(resolver, call, "orders").unverified()).containsOnly(Dimension.IP, ACCOUNT);
+		TestCall told = call.header("X-Forwarded-For", "203.0.113.9");
+		assertThat(resolve(resolver, told, "plain").verified(Dimension.IP)).isEqualTo("203.0.113.9");
+	}
+
+	@Test
+	void requestIdsCountFromTrustedProxiesOnlyWhereTheseAreNamed() {
+		IdentityOptions options = new IdentityOptions("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 0,
+				List.of(IpAddress.Range.parse("10.0.0.0/8")));
+		RequestResolver resolver = new RequestResolver(options, "eu", Map.of(), null, this.policies::get);
+		TestCall proxied = TestCall.from("10.0.0.1").header("X-Request-Id", "4711");
+		assertThat(resolve(resolver, proxied, "plain").id()).isEqualTo("4711");
+		TestCall direct = TestCall.from("198.51.100.1").header("X-Request-Id", "4711");
+		assertThat(resolve(resolver, direct, "plain").id()).isNull();
+		assertThat(resolver.requestFor(direct, "plain", null).id()).isNull();
+	}
+
+	@Test
+	void aKeyThatCannotBeVerifiedIsSaid() {
+		RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of(), (key) -> {
+			throw new IllegalStateException();
+		}, this.policies::get);
+		Request request = resolve(resolver, TestCall.from("198.51.100.1").header("X-API-Key", "sk_1"), "plain");
+		assertThat(request.unresolved()).isEqualTo(new Unresolved(Set.of(), false, true));
+		assertThat(request.unverified()).containsOnly(Dimension.API_KEY);
+	}
+
+	@Test
+	void aPrincipalThatFailsLeavesUserAndTenantOut() {
 		Principal broken = () -> {
 			throw new IllegalStateException("ann");
 		};
+		Request request = resolve(resolver(Map.of()), CALL.as(broken), "plain");
+		assertThat(request.unresolved().dimensions()).containsOnly(Dimension.USER, Dimension.TENANT);
+		assertThat(request.dimensions()).containsKey(Dimension.IP).doesNotContainKey(Dimension.USER);
+	}
+
+	@Test
+	void aCostThatIsNotKnownIsSaid() {
 		RequestResolver resolver = resolver(Map.of());
-		assertThat(failure(resolver.resolve(CALL.as(broken), "orders", null, Map.of())))
-			.isInstanceOf(ResolutionException.class)
-			.hasMessage("cannot resolve the caller for policy 'orders'");
+		Request request = join(resolver.resolve(CALL, "plain", RequestResolver.UNKNOWN_COST, Map.of()));
+		assertThat(request.unresolved().cost()).isTrue();
+		assertThat(resolver.requestFor(CALL, "plain", RequestResolver.UNKNOWN_COST).unresolved().cost()).isTrue();
+		assertThat(resolver.requestFor("plain", RequestResolver.UNKNOWN_COST).unresolved().cost()).isTrue();
+	}
+
+	@Test
+	void aPathThatFailsHasACostThatIsNotKnown() {
+		TestCall call = CALL.path(null);
+		assertThat(resolve(resolver(Map.of()), call, "orders").unresolved().cost()).isTrue();
+		assertThat(resolve(resolver(Map.of()), call, "plain").unresolved().cost()).isFalse();
+	}
+
+	@Test
+	void anythingElseThatFailsIsForTheFailureMode() {
 		this.policies.set(null);
-		assertThat(failure(resolver.resolve(CALL, "orders", null, Map.of()))).isInstanceOf(ResolutionException.class)
+		assertThat(failure(resolver(Map.of()).resolve(CALL, "orders", null, Map.of())))
+			.isInstanceOf(ResolutionException.class)
 			.hasMessage("cannot resolve the call for policy 'orders'");
 	}
 
@@ -206,11 +329,11 @@ class RequestResolverTests {
 	@Test
 	void aFailureAfterAPendingVerificationCompletesTheRequestToo() {
 		CompletableFuture<VerifiedKey> pending = new CompletableFuture<>();
-		RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of("account", (call) -> {
-			throw new StackOverflowError();
-		}), (key) -> pending, this.policies::get);
+		RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of(), (key) -> pending,
+				this.policies::get);
 		CompletionStage<Request> request = resolver.resolve(CALL.header("X-API-Key", "sk_1"), "orders", null, Map.of());
 		assertThat(request.toCompletableFuture()).isNotDone();
+		this.policies.set(null);
 		pending.complete(null);
 		assertThat(failure(request)).isInstanceOf(ResolutionException.class);
 	}
@@ -220,11 +343,14 @@ class RequestResolverTests {
 		RequestResolver resolver = resolver(Map.of());
 		assertThat(resolver.requestFor("orders", null)).isEqualTo(Request.of("orders"));
 		assertThat(resolver.requestFor("orders", 5L)).isEqualTo(Request.of("orders").withCost(5));
-		Request request = resolver.requestFor(CALL, "orders", 3L);
+		Request request = resolver.requestFor(CALL.header("X-API-Key", "sk_1"), "orders", 3L);
 		assertThat(request.cost()).isEqualTo(3);
-		assertThat(request.tier()).isNull();
+		assertThat(request.tier()).isEqualTo("pro");
 		assertThat(request.dimensions()).containsOnly(Map.entry(Dimension.IP, "198.51.100.1"),
-				Map.entry(Dimension.ROUTE, "orders-route"), Map.entry(Dimension.REGION, "eu"));
+				Map.entry(Dimension.ROUTE, "orders-route"), Map.entry(Dimension.REGION, "eu"),
+				Map.entry(Dimension.USER, "ann"), Map.entry(Dimension.TENANT, "acme"),
+				Map.entry(Dimension.API_KEY, "sk_1"));
+		assertThat(request.unverified()).containsOnly(Dimension.API_KEY);
 	}
 
 	@Test

@@ -4,8 +4,10 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
+import com.github.benmanes.caffeine.cache.Caffeine;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.springframework.security.core.Authentication;
@@ -23,14 +25,15 @@ public class WithoutSecurityTests {
 	@Test
 	void aPrincipalGivesItsNameWhereSpringSecurityIsAbsent() throws Exception {
 		assertThat(callIn(ContainerPrincipal.class, IdentityResolver.class, WithoutSecurityTests.class, Request.class,
-				ClassUtils.class, Logger.class, org.apache.commons.logging.Log.class))
+				ClassUtils.class, Logger.class, org.apache.commons.logging.Log.class, Caffeine.class))
 			.isEqualTo("ann");
 	}
 
 	@Test
 	void anAuthenticationGivesItsNameWhereTheResourceServerIsAbsent() throws Exception {
 		assertThat(callIn(SecurityPrincipal.class, IdentityResolver.class, WithoutSecurityTests.class, Request.class,
-				ClassUtils.class, Logger.class, org.apache.commons.logging.Log.class, Authentication.class))
+				ClassUtils.class, Logger.class, org.apache.commons.logging.Log.class, Caffeine.class,
+				Authentication.class))
 			.isEqualTo("ann");
 	}
 
@@ -53,7 +56,11 @@ public class WithoutSecurityTests {
 		@Override
 		public Object call() {
 			TestCall call = TestCall.from("198.51.100.1").as(() -> "ann");
-			return new IdentityResolver(IdentityOptions.DEFAULTS, null).resolve(call).join().user();
+			return new IdentityResolver(IdentityOptions.DEFAULTS, new ClientIp(IdentityOptions.DEFAULTS),
+					new KnownKeys(Map.of(), null))
+				.resolve(call)
+				.join()
+				.user();
 		}
 
 	}
@@ -65,7 +72,11 @@ public class WithoutSecurityTests {
 			TestCall call = TestCall.from("198.51.100.1")
 				.as(org.springframework.security.authentication.UsernamePasswordAuthenticationToken.authenticated("ann",
 						null, List.of()));
-			return new IdentityResolver(IdentityOptions.DEFAULTS, null).resolve(call).join().user();
+			return new IdentityResolver(IdentityOptions.DEFAULTS, new ClientIp(IdentityOptions.DEFAULTS),
+					new KnownKeys(Map.of(), null))
+				.resolve(call)
+				.join()
+				.user();
 		}
 
 	}

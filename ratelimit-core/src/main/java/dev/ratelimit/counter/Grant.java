@@ -1,6 +1,7 @@
 package dev.ratelimit.counter;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,14 @@ public record Grant(Permits wanted, long permits, List<Reading> readings, List<G
 	public static Grant unanswered(Permits wanted, List<Counter> counters, Throwable failure) {
 		return new Grant(wanted, wanted.most(), List.of(), List.of(new Gap(counters, UnansweredException.of(failure))),
 				Decision.Source.NONE);
+	}
+
+	/**
+	 * The same with counters that were not asked.
+	 */
+	public Grant with(Gap gap) {
+		return new Grant(this.wanted, this.permits, this.readings,
+				Stream.concat(this.gaps.stream(), Stream.of(gap)).toList(), this.source, this.node);
 	}
 
 	/**

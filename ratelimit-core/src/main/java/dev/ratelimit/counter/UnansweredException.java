@@ -51,6 +51,15 @@ public final class UnansweredException extends RuntimeException {
 	}
 
 	/**
+	 * An answer was not there at once, for somebody who cannot wait for it.
+	 * @param answer what comes later
+	 */
+	public static UnansweredException notAwaited(CompletableFuture<Grant> answer) {
+		return new UnansweredException(Decision.Reason.NOT_AWAITED, "the answer was not there at once",
+				answer.exceptionallyCompose((failure) -> of(failure).late()));
+	}
+
+	/**
 	 * What is known about any failure.
 	 */
 	public static UnansweredException of(Throwable failure) {

@@ -35,10 +35,25 @@ public final class GuardedCounters implements Counters {
 
 	private final Deadlines deadlines;
 
+	private final Duration nodeTimeout;
+
+	/**
+	 * Creates counters whose nodes are judged by the deadline of each check.
+	 */
 	public GuardedCounters(Shards shards, Nodes nodes, Deadlines deadlines) {
+		this(shards, nodes, deadlines, Duration.ZERO);
+	}
+
+	/**
+	 * Creates counters.
+	 * @param nodeTimeout time that a node has before a missing answer counts against it,
+	 * also where a check has a shorter deadline
+	 */
+	public GuardedCounters(Shards shards, Nodes nodes, Deadlines deadlines, Duration nodeTimeout) {
 		this.shards = shards;
 		this.nodes = nodes;
 		this.deadlines = deadlines;
+		this.nodeTimeout = nodeTimeout;
 	}
 
 	@Override
@@ -84,7 +99,7 @@ public final class GuardedCounters implements Counters {
 		if (refusal != null) {
 			return CompletableFuture.failedFuture(refusal);
 		}
-		return new GuardedCall(node, timeout).await(take(slot, permits, timeout), this.deadlines);
+		return new GuardedCall(node, timeout, this.nodeTimeout, this.deadlines).await(take(slot, permits, timeout));
 	}
 
 	private CompletionStage<Grant> take(List<Counter> slot, Permits permits, Duration timeout) {

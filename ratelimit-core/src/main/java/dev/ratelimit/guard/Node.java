@@ -32,6 +32,9 @@ final class Node {
 
 	private final AtomicInteger waiting = new AtomicInteger();
 
+	/** Calls that nobody waits for any more, whose outcome is not known yet. */
+	private final AtomicInteger judging = new AtomicInteger();
+
 	private final UnansweredException breakerOpen;
 
 	private final UnansweredException saturated;
@@ -61,8 +64,9 @@ final class Node {
 	}
 
 	/**
-	 * Asks to be let through to the node. Who is must say how it went.
-	 * @return why not, {@code null} if so
+	 * Asks for permission to call the node. A caller that gets it must {@link #leave()}
+	 * and report the outcome.
+	 * @return the reason for a refusal, or {@code null}
 	 */
 	@Nullable UnansweredException enter() {
 		boolean permitted = this.breaker.tryAcquirePermission();
@@ -78,8 +82,37 @@ final class Node {
 		return null;
 	}
 
-	void answered(Grant grant, long nanos) {
+	/**
+	 * The caller of a check has its answer, or has given up: its place is free.
+	 */
+	void leave() {
 		this.waiting.decrementAndGet();
+	}
+
+	/**
+	 * Asks whether the outcome of a call that was given up is wanted. If so,
+	 * {@link #judged()} must follow. As many are enough as may wait for the node.
+	 */
+	boolean judgesLater() {
+		if (this.judging.incrementAndGet() > this.maxWaiting) {
+			this.judging.decrementAndGet();
+			return false;
+		}
+		return true;
+	}
+
+	void judged() {
+		this.judging.decrementAndGet();
+	}
+
+	/**
+	 * A check ended in a way that says nothing about the node.
+	 */
+	void spared() {
+		this.breaker.releasePermission();
+	}
+
+	void answered(Grant grant, long nanos) {
 		this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
 		watch();
 		if (!grant.readings().isEmpty()) {
@@ -90,14 +123,13 @@ final class Node {
 	}
 
 	void failed(UnansweredException failure, long nanos) {
-		this.waiting.decrementAndGet();
 		if (isNodeAtFault(failure.reason())) {
 			this.lastFailure = failure.reason();
 			this.breaker.onError(nanos, TimeUnit.NANOSECONDS, failure);
 			watch();
 		}
 		else {
-			this.breaker.releasePermission();
+			spared();
 		}
 		failed(failure);
 	}

@@ -1,5 +1,6 @@
 package dev.ratelimit.guard;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -8,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
-import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowSynchronizationStrategy;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 
@@ -22,6 +22,9 @@ public final class Nodes {
 	private static final int MAX_WAITING = 10_000;
 
 	private static final String PREFIX = "ratelimit-";
+
+	private static final boolean LOCK_FREE = Arrays.stream(CircuitBreakerConfig.class.getDeclaredClasses())
+		.anyMatch((type) -> type.getSimpleName().equals("SlidingWindowSynchronizationStrategy"));
 
 	private final Map<String, Node> nodes = new ConcurrentHashMap<>();
 
@@ -41,15 +44,19 @@ public final class Nodes {
 		this.registry = registry;
 		this.listener = new NodeListeners(listeners);
 		long openFor = options.openFor().toMillis();
-		this.config = CircuitBreakerConfig.custom()
+		CircuitBreakerConfig.Builder config = CircuitBreakerConfig.custom()
 			.failureRateThreshold(options.failureRate())
-			.slidingWindow((int) options.window().toSeconds(), options.minimumCalls(), SlidingWindowType.TIME_BASED,
-					SlidingWindowSynchronizationStrategy.LOCK_FREE)
+			.slidingWindowType(SlidingWindowType.TIME_BASED)
+			.slidingWindowSize((int) options.window().toSeconds())
+			.minimumNumberOfCalls(options.minimumCalls())
 			.waitIntervalFunctionInOpenState(
 					(attempt) -> openFor + ThreadLocalRandom.current().nextLong(openFor / 5 + 1))
 			.permittedNumberOfCallsInHalfOpenState(1)
-			.writableStackTraceEnabled(false)
-			.build();
+			.writableStackTraceEnabled(false);
+		if (LOCK_FREE) {
+			LockFreeWindow.use(config);
+		}
+		this.config = config.build();
 	}
 
 	Node get(String name) {

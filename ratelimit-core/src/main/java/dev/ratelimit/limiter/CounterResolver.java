@@ -32,8 +32,8 @@ final class CounterResolver {
 	}
 
 	/**
-	 * The counters of a request, of fewer limits than the policy has if some are left
-	 * out.
+	 * The counters of a request, of fewer limits than the policy has if some are left out
+	 * or {@link #withheld}.
 	 * @return {@code null} if the request lacks a dimension and the policy turns such
 	 * requests away
 	 */
@@ -41,12 +41,32 @@ final class CounterResolver {
 		MissingIdentity onMissing = match.policy().settings().onMissingIdentity();
 		List<Counter> counters = new ArrayList<>(match.specs().size());
 		for (CounterSpec spec : match.specs()) {
+			if (isWithheld(match, spec.limit(), request)) {
+				continue;
+			}
 			List<String> values = values(spec.limit(), request, onMissing);
 			if (values != null) {
 				this.keys.add(spec, match.owner(), values, counters);
 			}
-			else if (onMissing != MissingIdentity.SKIP) {
+			else if (onMissing != MissingIdentity.SKIP || hasFailed(spec.limit(), request)) {
 				return null;
+			}
+		}
+		return counters;
+	}
+
+	/**
+	 * The counters of limits that need what an API key would give that could not be
+	 * verified: the tenant that they count by, or the tier, which may have other quotas.
+	 * The IP stands in for the tenant, should this process have to count by itself.
+	 * @return {@code null} if there is no such limit
+	 */
+	@Nullable List<Counter> withheld(Match match, Request request) {
+		List<Counter> counters = null;
+		for (CounterSpec spec : match.specs()) {
+			if (isWithheld(match, spec.limit(), request)) {
+				counters = (counters != null) ? counters : new ArrayList<>();
+				counters.addAll(resolve(match, spec, values(spec.limit(), request, MissingIdentity.IP)));
 			}
 		}
 		return counters;
@@ -81,7 +101,8 @@ final class CounterResolver {
 		List<String> values = new ArrayList<>(limit.by().size());
 		for (Dimension dimension : limit.by()) {
 			String value = value(dimension, request);
-			if (value == null && onMissing == MissingIdentity.IP) {
+			if (value == null && (onMissing == MissingIdentity.IP
+					|| (onMissing == MissingIdentity.SKIP && hasFailed(dimension, request)))) {
 				String ip = value(Dimension.IP, request);
 				value = (ip != null) ? CounterKeys.inPlace(ip) : null;
 			}
@@ -91,6 +112,28 @@ final class CounterResolver {
 			values.add(value);
 		}
 		return values;
+	}
+
+	private static boolean isWithheld(Match match, Limit limit, Request request) {
+		if (!request.unresolved().apiKey()) {
+			return false;
+		}
+		boolean byTenant = limit.by().contains(Dimension.TENANT) && !request.dimensions().containsKey(Dimension.TENANT);
+		return byTenant || (request.tier() == null && match.policy()
+			.settings()
+			.tiers()
+			.values()
+			.stream()
+			.anyMatch((tier) -> tier.limits().containsKey(limit.name())));
+	}
+
+	private static boolean hasFailed(Limit limit, Request request) {
+		return limit.by().stream().anyMatch((dimension) -> hasFailed(dimension, request));
+	}
+
+	/** Callers may be able to make a resolver fail: that must not take a limit away. */
+	private static boolean hasFailed(Dimension dimension, Request request) {
+		return request.unresolved().dimensions().contains(dimension);
 	}
 
 	@Nullable String value(Dimension dimension, Request request) {

@@ -3,6 +3,7 @@ package dev.ratelimit.limiter;
 import java.time.Duration;
 
 import dev.ratelimit.FailureMode;
+import dev.ratelimit.Policy;
 
 /**
  * What holds for all policies.
@@ -17,8 +18,8 @@ public record LimiterOptions(Duration timeout, FailureMode onUnknownPolicy, int 
 	public static final LimiterOptions DEFAULTS = new LimiterOptions(Duration.ofMillis(20), FailureMode.ALLOW, 64);
 
 	public LimiterOptions {
-		if (timeout.isNegative() || timeout.isZero()) {
-			throw new IllegalArgumentException("timeout must be positive but was " + timeout);
+		if (timeout.compareTo(Policy.MIN_TIMEOUT) < 0) {
+			throw new IllegalArgumentException("timeout must be at least 1ms but was " + timeout);
 		}
 		if (onUnknownPolicy == FailureMode.LOCAL) {
 			throw new IllegalArgumentException("an unknown policy has no limits to count locally, use allow or deny");

@@ -98,6 +98,10 @@ final class Observers {
 	 */
 	Decision.Reason unanswered(UnansweredException failure) {
 		Decision.Reason reason = failure.reason();
+		if (reason == Decision.Reason.NOT_AWAITED) {
+			// Not the counters' fault: nobody gave them time.
+			return reason;
+		}
 		this.last = reason;
 		this.lastSeen = this.nanos.getAsLong();
 		long bit = 1L << reason.ordinal();

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
+import dev.ratelimit.Quota;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -76,6 +77,23 @@ final class Parts {
 			}
 		}
 		return all;
+	}
+
+	/**
+	 * The largest cost that all of the counters can admit at once: all permits come from
+	 * one part.
+	 */
+	long largestCost(List<Counter> counters) {
+		long largest = Quota.MAX_PERMITS;
+		for (Counter counter : counters) {
+			int parts = this.splitting.parts(counter);
+			long most = (parts > 1) ? 0 : counter.spec().largestCost();
+			for (int part = 0; part < parts && parts > 1; part++) {
+				most = Math.max(most, counter.spec().part(part, parts).largestCost());
+			}
+			largest = Math.min(largest, most);
+		}
+		return largest;
 	}
 
 	int count(Counter counter) {

@@ -45,6 +45,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private final Parts parts;
 
+	private final Unknowns unknowns;
+
 	private final Fallback fallback;
 
 	private final Degradation degradation;
@@ -92,6 +94,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		this.resolver = new CounterResolver(keys, options.ipv6Prefix());
 		this.counters = counters;
 		this.parts = new Parts(counters, splitting, ThreadLocalRandom.current().nextInt());
+		this.unknowns = new Unknowns(this.resolver, this.parts);
 		this.fallback = fallback;
 		this.degradation = new Degradation(fallback, keys, this.resolver);
 		this.observers = new Observers(listeners, System::nanoTime);
@@ -102,9 +105,20 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	@Override
 	public CompletionStage<Decision> check(Request request) {
+		return check(request, true);
+	}
+
+	/** Never waits: without counters that answered, failure modes decide in-process. */
+	@Override
+	public Decision checkNow(Request request) {
+		return check(request, false).toCompletableFuture().join();
+	}
+
+	private CompletionStage<Decision> check(Request asked, boolean waits) {
 		long start = System.nanoTime();
 		PolicySet policies = this.policies.get();
-		CompletableFuture<Decision> decision = decide(policies, request).toCompletableFuture();
+		Request request = this.unknowns.fill(policies, asked);
+		CompletableFuture<Decision> decision = decide(policies, request, waits).toCompletableFuture();
 		if (isThere(decision)) {
 			this.beside.decided(policies, request, this.observers.observe(request, decision.join(), start));
 			return decision;
@@ -116,13 +130,27 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	@Override
-	public CompletionStage<Decision> degrade(Request request, Throwable failure) {
+	public CompletionStage<Decision> degrade(Request asked, Throwable failure) {
 		long start = System.nanoTime();
-		Match match = this.policies.get().match(request);
+		PolicySet policies = this.policies.get();
+		Request request = this.unknowns.fill(policies, asked);
 		this.observers.unresolved(failure);
-		CompletionStage<Decision> decision = (match != null)
-				? shadowed(match, failed(match, request, Decision.Reason.INTERNAL)) : unknownPolicy(request);
-		return decision.thenApply((decided) -> this.observers.observe(request, decided, start));
+		return unresolved(policies, request).handle((decided, further) -> this.observers.observe(request,
+				(further == null) ? decided : lastResort(policies, request, further), start));
+	}
+
+	private CompletionStage<Decision> unresolved(PolicySet policies, Request request) {
+		try {
+			if (policies.denies(request)) {
+				return turnedAway(request, Decision.Reason.LIST);
+			}
+			Match match = policies.match(request);
+			return (match != null) ? failed(match, request, Decision.Reason.INTERNAL) : unknownPolicy(request);
+		}
+		catch (RuntimeException ex) {
+			this.observers.unanswered(UnansweredException.of(ex));
+			return withoutPolicy(request);
+		}
 	}
 
 	/**
@@ -165,7 +193,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		return this.observers.degraded();
 	}
 
-	private CompletionStage<Decision> decide(PolicySet policies, Request request) {
+	private CompletionStage<Decision> decide(PolicySet policies, Request request, boolean waits) {
 		Match match = null;
 		try {
 			if (policies.denies(request)) {
@@ -182,33 +210,37 @@ public final class PolicyRateLimiter implements RateLimiter {
 			if (counters == null) {
 				return shadowed(match, turnedAway(request, Decision.Reason.IDENTITY));
 			}
-			if (counters.isEmpty()) {
+			if (counters.isEmpty() && !this.unknowns.withholds(match, request)) {
 				return bypassed(match, request, Decision.Reason.IDENTITY);
 			}
 			FailureMode forced = this.fallback.forced().get();
 			if (forced != null) {
-				return shadowed(match,
-						this.degradation.decide(forced, match, request, counters, Decision.Reason.SWITCH));
+				return shadowed(match, this.degradation.decide(forced, match, request,
+						this.unknowns.all(match, request, counters), Decision.Reason.SWITCH));
 			}
-			return shadowed(match, acquire(match, request, counters));
+			return shadowed(match, acquire(match, request, counters, waits));
 		}
 		catch (RuntimeException ex) {
 			Decision.Reason reason = this.observers.unanswered(UnansweredException.of(ex));
-			return (match != null) ? shadowed(match, failed(match, request, reason)) : withoutPolicy(request);
+			return (match != null) ? failed(match, request, reason) : withoutPolicy(request);
 		}
 	}
 
-	private CompletionStage<Decision> acquire(Match match, Request request, List<Counter> counters) {
+	private CompletionStage<Decision> acquire(Match match, Request request, List<Counter> counters, boolean waits) {
 		Permits permits = Permits.between(request.atLeast(), request.cost());
 		Duration timeout = match.policy().settings().timeout();
-		CompletableFuture<Grant> answer = this.parts
-			.acquire(counters, permits, (timeout != null) ? timeout : this.options.timeout())
+		CompletableFuture<Grant> answer = this.unknowns
+			.acquire(match, request, counters, permits, (timeout != null) ? timeout : this.options.timeout())
 			.toCompletableFuture();
 		if (isThere(answer)) {
 			return decided(match, request, answer.join());
 		}
-		return new Pending(answer, (grant, failure) -> decided(match, request,
-				(failure == null) ? grant : Grant.unanswered(permits, counters, failure)));
+		if (!waits && !answer.isDone()) {
+			return decided(match, request, Grant.unanswered(permits, this.unknowns.all(match, request, counters),
+					UnansweredException.notAwaited(answer)));
+		}
+		return new Pending(answer, (grant, failure) -> decided(match, request, (failure == null) ? grant
+				: Grant.unanswered(permits, this.unknowns.all(match, request, counters), failure)));
 	}
 
 	/** What was decided in-process goes on without a detour. */
@@ -240,7 +272,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 			if (!grant.readings().isEmpty() && grant.permits() > kept) {
 				this.counters.giveBack(grant, grant.permits() - kept);
 			}
-			grant.gaps().forEach((gap) -> gap.cause().late().thenAccept((late) -> giveBackAbove(kept, late)));
+			giveBackLate(kept, grant);
 			return merged;
 		});
 	}
@@ -256,10 +288,14 @@ public final class PolicyRateLimiter implements RateLimiter {
 		return answered.with(patch.reason(), patch.limits());
 	}
 
-	private void giveBackAbove(long kept, Grant late) {
-		if (late.permits() > kept && !late.readings().isEmpty()) {
-			this.counters.giveBack(late, late.permits() - kept);
-		}
+	/** What comes late may have gaps of its own, which are filled later still. */
+	private void giveBackLate(long kept, Grant grant) {
+		grant.gaps().forEach((gap) -> gap.cause().late().thenAccept((late) -> {
+			if (late.permits() > kept && !late.readings().isEmpty()) {
+				this.counters.giveBack(late, late.permits() - kept);
+			}
+			giveBackLate(kept, late);
+		}));
 	}
 
 	private Decision decision(Match match, Request request, Grant grant, @Nullable FailureMode mode) {
@@ -275,12 +311,20 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	private CompletionStage<Decision> failed(Match match, Request request, Decision.Reason reason) {
-		List<Counter> counters = this.resolver.resolve(match, request);
-		return this.degradation.decide(match.onFailure(), match, request, (counters != null) ? counters : List.of(),
-				reason);
+		try {
+			List<Counter> counters = this.resolver.resolve(match, request);
+			return shadowed(match, this.degradation.decide(match.onFailure(), match, request,
+					(counters != null) ? this.unknowns.all(match, request, counters) : List.of(), reason));
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedStage(ex);
+		}
 	}
 
-	/** The failure mode itself has failed, and a check must not. */
+	/**
+	 * The failure mode itself has failed, and a check must not. The deny-list was asked
+	 * before.
+	 */
 	private Decision lastResort(PolicySet policies, Request request, Throwable failure) {
 		this.observers.unanswered(UnansweredException.of(failure));
 		Match match = policies.match(request);

@@ -7,13 +7,14 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
 
 /**
  * Something about single callers, one hash table per dimension. Read by many threads
- * without a lock and written by one at a time; a read allocates nothing, and with nothing
- * in it costs nothing.
+ * without a lock and written by one at a time; a read allocates nothing unless it is by
+ * API key, which is known by its digest, and with nothing in it costs nothing.
  */
 final class ByDimension<V extends ByDimension.Ordered> {
 
@@ -24,7 +25,8 @@ final class ByDimension<V extends ByDimension.Ordered> {
 	}
 
 	/** The caller of this makes sure that nobody else writes. */
-	void put(Dimension dimension, String value, V entry) {
+	void put(Dimension dimension, String said, V entry) {
+		String value = ApiKeyDigest.said(dimension, said);
 		Table<V> table = table(dimension);
 		if (table == null) {
 			table = new Table<>(dimension, new ConcurrentHashMap<>());
@@ -40,7 +42,7 @@ final class ByDimension<V extends ByDimension.Ordered> {
 	void remove(Dimension dimension, String value) {
 		Table<V> table = table(dimension);
 		if (table != null) {
-			table.entries().remove(value);
+			table.entries().remove(ApiKeyDigest.said(dimension, value));
 			if (table.entries().isEmpty()) {
 				this.tables = this.tables.stream().filter((other) -> other != table).toList();
 			}
@@ -94,7 +96,7 @@ final class ByDimension<V extends ByDimension.Ordered> {
 
 		@Nullable V find(Request request) {
 			String value = request.verified(this.dimension);
-			return (value != null) ? this.entries.get(value) : null;
+			return (value != null) ? this.entries.get(ApiKeyDigest.presented(this.dimension, value)) : null;
 		}
 
 	}

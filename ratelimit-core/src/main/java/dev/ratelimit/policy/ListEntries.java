@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
 
@@ -20,8 +21,9 @@ import dev.ratelimit.IpAddress;
  * Entries of a list. Those that name the same dimensions exactly are in one hash table,
  * and what they say about others by pattern is tried after that; ranges of IPs and
  * beginnings such as {@code sk_*} are in tables of their own. Only entries that say
- * nothing but other patterns are tried one by one. Read by many threads without a lock
- * and written by one at a time.
+ * nothing but other patterns are tried one by one. API keys that are named exactly are
+ * known by their digests. Read by many threads without a lock and written by one at a
+ * time.
  */
 final class ListEntries {
 
@@ -155,7 +157,7 @@ final class ListEntries {
 				if (value == null) {
 					return null;
 				}
-				key.add(value);
+				key.add(ApiKeyDigest.presented(dimension, value));
 			}
 			return this.entries.get(key);
 		}
@@ -202,7 +204,7 @@ final class ListEntries {
 				ValuePattern pattern = ValuePattern.of(dimension, text);
 				if (pattern.exact() != null) {
 					by.add(dimension);
-					values.add(text);
+					values.add(ApiKeyDigest.said(dimension, text));
 				}
 				else {
 					patterns.put(dimension, pattern);

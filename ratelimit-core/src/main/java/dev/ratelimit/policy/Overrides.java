@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Request;
@@ -84,7 +85,8 @@ final class Overrides {
 			specs.forEach((limit, spec) -> {
 				List<String> key = new ArrayList<>(this.by.size() + 1);
 				key.add(limit);
-				this.by.forEach((dimension) -> key.add(override.when().getOrDefault(dimension, "")));
+				this.by.forEach((dimension) -> key
+					.add(ApiKeyDigest.said(dimension, override.when().getOrDefault(dimension, ""))));
 				this.entries.put(key, new Entry(position, spec));
 			});
 		}
@@ -97,7 +99,7 @@ final class Overrides {
 				if (value == null) {
 					return null;
 				}
-				key.add(value);
+				key.add(ApiKeyDigest.presented(dimension, value));
 			}
 			return this.entries.get(key);
 		}

@@ -155,7 +155,7 @@ public final class Records {
 	 * The tier of a caller: what was assigned, by a verified fact, else what its request
 	 * says.
 	 */
-	@Nullable String tier(Request request) {
+	public @Nullable String tier(Request request) {
 		if (this.tiers.isEmpty()) {
 			return request.tier();
 		}

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -25,9 +26,15 @@ import dev.ratelimit.refusal.RefusalQuery;
  * The refusals of the fleet in one stream in Redis. Times are those of Redis's clock: an
  * instance says how long ago a refusal was. A batch is one script call; who looks for a
  * refusal reads pages of the stream and picks, so that Redis is never busy with it for
- * long.
+ * long. Looks have a connection of their own, made with the first, and are made one after
+ * the other: checks must not wait behind what a look reads.
  */
-public final class RedisRefusals implements RefusalHistory {
+public final class RedisRefusals implements RefusalHistory, AutoCloseable {
+
+	/** How many looks may wait for others. */
+	static final int MOST_WAITING = 16;
+
+	private static final Duration PATIENCE = Duration.ofSeconds(2);
 
 	private static final long TIMEOUT_MILLIS = 1_000;
 
@@ -43,6 +50,14 @@ public final class RedisRefusals implements RefusalHistory {
 
 	private final RedisConnector connector;
 
+	private final RedisConnector reader;
+
+	private boolean connecting;
+
+	private int looks;
+
+	private CompletableFuture<?> lastLook = CompletableFuture.completedFuture(null);
+
 	private final byte[] key;
 
 	private final int maxEntries;
@@ -51,9 +66,10 @@ public final class RedisRefusals implements RefusalHistory {
 
 	private final InstantSource clock;
 
-	private RedisRefusals(RedisConnector connector, String prefix, int maxEntries, Duration retention,
-			InstantSource clock) {
+	private RedisRefusals(RedisConnector connector, RedisConnector reader, String prefix, int maxEntries,
+			Duration retention, InstantSource clock) {
 		this.connector = connector;
+		this.reader = reader;
 		this.key = bytes(prefix + ":{refusals}:history");
 		this.maxEntries = maxEntries;
 		this.retention = retention;
@@ -63,14 +79,15 @@ public final class RedisRefusals implements RefusalHistory {
 	/**
 	 * Those of a fleet.
 	 * @param connector the limiter's connection
+	 * @param reader another one, not started yet, to look by; closed with this
 	 * @param prefix first part of the key
 	 * @param maxEntries entries that are kept at most
 	 * @param retention how long they are kept
 	 * @param clock tells how long ago a refusal was
 	 */
-	public static RedisRefusals on(RedisConnector connector, String prefix, int maxEntries, Duration retention,
-			InstantSource clock) {
-		return new RedisRefusals(connector, prefix, maxEntries, retention, clock);
+	public static RedisRefusals on(RedisConnector connector, RedisConnector reader, String prefix, int maxEntries,
+			Duration retention, InstantSource clock) {
+		return new RedisRefusals(connector, reader, prefix, maxEntries, retention, clock);
 	}
 
 	@Override
@@ -97,7 +114,29 @@ public final class RedisRefusals implements RefusalHistory {
 	}
 
 	@Override
-	public CompletionStage<Page> find(RefusalQuery query) {
+	public synchronized CompletionStage<Page> find(RefusalQuery query) {
+		if (this.looks > MOST_WAITING) {
+			return CompletableFuture.failedStage(new RejectedExecutionException(
+					"there are " + MOST_WAITING + " looks at the history waiting already"));
+		}
+		this.looks++;
+		CompletableFuture<Page> look = this.lastLook.handleAsync((page, failure) -> query).thenCompose(this::look);
+		this.lastLook = look.whenComplete((page, failure) -> looked());
+		return look;
+	}
+
+	private synchronized void looked() {
+		this.looks--;
+	}
+
+	/** Closes the connection that is looked by. */
+	@Override
+	public void close() {
+		this.reader.close();
+	}
+
+	private CompletionStage<Page> look(RefusalQuery query) {
+		connect();
 		String before = query.before();
 		String last = (before != null) ? idBefore(before)
 				: (query.to() != null) ? Long.toString(query.to().plus(LATEST_ARRIVAL).toEpochMilli()) : "+";
@@ -111,8 +150,16 @@ public final class RedisRefusals implements RefusalHistory {
 		return "redis";
 	}
 
+	/** Called by one look at a time. */
+	private void connect() {
+		if (!this.connecting) {
+			this.connecting = true;
+			this.reader.start(PATIENCE, "nobody can look at the history of refusals until it can");
+		}
+	}
+
 	private CompletionStage<Page> find(RefusalQuery query, String first, String last, List<Refusal> found, int read) {
-		return page(first, last).thenCompose((page) -> {
+		return page(first, last).thenComposeAsync((page) -> {
 			for (StreamMessage<byte[], byte[]> message : page) {
 				Refusal refusal = decode(message.getBody());
 				if (refusal != null && query.matches(refusal)) {
@@ -132,7 +179,7 @@ public final class RedisRefusals implements RefusalHistory {
 	}
 
 	private CompletionStage<List<StreamMessage<byte[], byte[]>>> page(String first, String last) {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connector.commands();
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.reader.commands();
 		if (commands == null) {
 			return CompletableFuture.failedStage(Failures.NOT_CONNECTED);
 		}

@@ -128,6 +128,18 @@ class GuardedCountersTests {
 	}
 
 	@Test
+	void breakerWithTheShortestWindowOpens() {
+		Nodes nodes = new Nodes(new BreakerOptions(5, Duration.ofSeconds(2), 50, Duration.ofSeconds(5)),
+				CircuitBreakerRegistry.ofDefaults(), List.of());
+		GuardedCounters counters = new GuardedCounters(this.shards, nodes, this.deadlines);
+		this.shards.failing = Decision.Reason.UNAVAILABLE;
+		await().atMost(Duration.ofSeconds(5)).until(() -> {
+			IntStream.range(0, 50).forEach((i) -> counters.acquire(List.of(TENANT), Permits.exactly(1)));
+			return nodes.states().get("a") == BreakerState.OPEN;
+		});
+	}
+
+	@Test
 	void strangeValuesAndMovingSlotsAreNotTheNodesFault() {
 		failFiftyTimes(Decision.Reason.CORRUPT);
 		failFiftyTimes(Decision.Reason.RESHARDING);
@@ -177,6 +189,54 @@ class GuardedCountersTests {
 	}
 
 	@Test
+	void deadlineThatACheckShortensDoesNotCountAgainstTheNode() {
+		missShortDeadlines(judgedAfter(LONG), 200);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+		this.shards.calls.forEach((call) -> call.grant(1));
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+	}
+
+	@Test
+	void answerAfterTheChecksDeadlineAndBeforeTheNodesIsASuccessOfTheNode() {
+		missShortDeadlines(judgedAfter(LONG), 25);
+		this.shards.calls.forEach((call) -> call.grant(1));
+		assertThat(this.news.stream().filter("a answered"::equals)).hasSize(25);
+	}
+
+	@Test
+	void errorAfterTheChecksDeadlineCountsAgainstTheNode() {
+		missShortDeadlines(judgedAfter(LONG), 50);
+		this.shards.calls.forEach((call) -> call.fail(Decision.Reason.UNAVAILABLE));
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
+	}
+
+	@Test
+	void nodeThatMissesItsOwnDeadlineIsFoundOutByChecksWithShorterOnes() {
+		GuardedCounters counters = judgedAfter(Duration.ofMillis(50));
+		missShortDeadlines(counters, 50);
+		await().atMost(Duration.ofSeconds(5))
+			.untilAsserted(() -> assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN));
+	}
+
+	@Test
+	void checkThatWasNeverSentDoesNotCountAgainstTheNode() {
+		GuardedCounters counters = judgedAfter(LONG);
+		this.shards.failing = Decision.Reason.TIMEOUT;
+		IntStream.range(0, 100).forEach((i) -> counters.acquire(List.of(TENANT), Permits.exactly(1), LONG));
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+	}
+
+	@Test
+	void placeOfACheckWithAShortDeadlineIsFreedAtThatDeadline() {
+		GuardedCounters counters = judgedAfter(LONG);
+		missShortDeadlines(counters, 10_000);
+		CompletableFuture<Grant> next = counters.acquire(List.of(TENANT), Permits.exactly(1), LONG)
+			.toCompletableFuture();
+		this.shards.calls.get(this.shards.calls.size() - 1).grant(1);
+		assertThat(next.join().permits()).isOne();
+	}
+
+	@Test
 	void movingSlotIsAskedForEachOfItsCountersByItself() {
 		CompletableFuture<Grant> grant = acquire(LONG, TENANT, USER);
 		this.shards.calls.get(0).fail(Decision.Reason.RESHARDING);
@@ -206,6 +266,19 @@ class GuardedCountersTests {
 		assertThat(this.news).contains("a left");
 	}
 
+	private GuardedCounters judgedAfter(Duration nodeTimeout) {
+		return new GuardedCounters(this.shards, this.nodes, this.deadlines, nodeTimeout);
+	}
+
+	private static void missShortDeadlines(GuardedCounters counters, int checks) {
+		List<CompletableFuture<Grant>> missed = IntStream.range(0, checks)
+			.mapToObj((i) -> counters.acquire(List.of(TENANT), Permits.exactly(1), Duration.ofMillis(1))
+				.toCompletableFuture())
+			.toList();
+		assertThat(missed)
+			.allSatisfy((grant) -> assertThat(failure(grant).reason()).isEqualTo(Decision.Reason.TIMEOUT));
+	}
+
 	private void failFiftyTimes(Decision.Reason reason) {
 		this.shards.failing = reason;
 		IntStream.range(0, 50).forEach((i) -> acquire(LONG, TENANT));
@@ -223,6 +296,11 @@ class GuardedCountersTests {
 	private Nodes nodes(Duration openFor) {
 		return new Nodes(new BreakerOptions(5, Duration.ofSeconds(10), 50, openFor),
 				CircuitBreakerRegistry.ofDefaults(), List.of(new NodeListener() {
+
+					@Override
+					public void answered(String node, long nanos, long skewMicros) {
+						GuardedCountersTests.this.news.add(node + " answered");
+					}
 
 					@Override
 					public void giveBackLost(String node) {

@@ -203,6 +203,40 @@ class PolicyRateLimiterDecisionsTests {
 	}
 
 	@Test
+	void denyListHoldsForARequestThatCouldNotBeResolved() {
+		AccessList acme = new AccessList(List.of(Map.of(Dimension.TENANT, "acme")));
+		PolicyRateLimiter limiter = limiter(new PolicySet(List.of(orders().build()), AccessList.EMPTY, acme), memory());
+		Decision decision = limiter.degrade(ANN, new IllegalStateException("broken")).toCompletableFuture().join();
+		assertThat(decision.outcome()).isEqualTo(Decision.Outcome.DENIED);
+		assertThat(decision.reason()).isEqualTo(Decision.Reason.LIST);
+		assertThat(this.observed).containsExactly(decision);
+	}
+
+	@Test
+	void denyListHoldsWhileTheSwitchIsOn() {
+		AccessList acme = new AccessList(List.of(Map.of(Dimension.TENANT, "acme")));
+		PolicySet policies = new PolicySet(List.of(orders().build()), AccessList.EMPTY, acme);
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), memory(),
+				new Fallback(memory(), () -> 1, () -> FailureMode.ALLOW), LimiterOptions.DEFAULTS, List.of());
+		assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.LIST);
+		assertThat(check(limiter, ANN.with(Dimension.TENANT, "beta")).reason()).isEqualTo(Decision.Reason.SWITCH);
+	}
+
+	@Test
+	void failureModeThatFailsItselfIsAnsweredAfterTheDenyList() {
+		AccessList acme = new AccessList(List.of(Map.of(Dimension.TENANT, "acme")));
+		PolicySet policies = new PolicySet(List.of(orders().onFailure(FailureMode.LOCAL).build()), AccessList.EMPTY,
+				acme);
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), new FailingCounters(),
+				Fallback.to(new FailingCounters()), LimiterOptions.DEFAULTS, List.of());
+		assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.LIST);
+		Request beta = ANN.with(Dimension.TENANT, "beta");
+		assertThat(check(limiter, beta).reason()).isEqualTo(Decision.Reason.INTERNAL);
+		assertThat(limiter.degrade(beta, new IllegalStateException()).toCompletableFuture().join().reason())
+			.isEqualTo(Decision.Reason.INTERNAL);
+	}
+
+	@Test
 	void listenerThatThrowsDoesNotChangeTheDecision() {
 		DecisionListener throwing = (request, decision, nanos) -> {
 			throw new IllegalStateException("broken");

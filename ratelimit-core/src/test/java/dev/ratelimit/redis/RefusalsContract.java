@@ -7,6 +7,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
@@ -36,6 +37,8 @@ abstract class RefusalsContract {
 
 	private RedisConnector connector;
 
+	private RedisConnector reader;
+
 	/** A connection of its own, not made yet. */
 	abstract RedisConnector connector();
 
@@ -51,6 +54,9 @@ abstract class RefusalsContract {
 	@AfterEach
 	void end() {
 		this.connector.close();
+		if (this.reader != null) {
+			this.reader.close();
+		}
 	}
 
 	@Test
@@ -150,15 +156,45 @@ abstract class RefusalsContract {
 	}
 
 	@Test
+	void looksHaveOneConnectionOfTheirOwnHoweverManyThereAre() {
+		RefusalHistory history = history(10_000, Duration.ofHours(24));
+		add(history, List.of(Refusals.full(Instant.now(), "ann")));
+		List<CompletionStage<RefusalHistory.Page>> looks = new ArrayList<>();
+		for (int i = 0; i < 10; i++) {
+			looks.add(history.find(query(Map.of(), null, 10)));
+		}
+		looks.forEach((look) -> assertThat(look.toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join().refusals())
+			.hasSize(1));
+		List<String> clients = server().cli("CLIENT", "LIST").lines().toList();
+		assertThat(clients).filteredOn((client) -> client.contains(" cmd=xrevrange ")).hasSize(1);
+		assertThat(clients).filteredOn((client) -> client.matches(".* cmd=(evalsha|eval|script\\|load) .*"))
+			.isNotEmpty();
+	}
+
+	@Test
+	void looksThatAreTooManyFailAtOnceAndOthersDoNot() {
+		RefusalHistory history = history(10_000, Duration.ofHours(24));
+		List<CompletionStage<RefusalHistory.Page>> looks = new ArrayList<>();
+		for (int i = 0; i < 3 * RedisRefusals.MOST_WAITING; i++) {
+			looks.add(history.find(query(Map.of(), null, 10)));
+		}
+		assertThat(looks).filteredOn((look) -> look.toCompletableFuture().isCompletedExceptionally()).isNotEmpty();
+		looks.get(0).toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
+		await().untilAsserted(() -> assertThat(find(history, query(Map.of(), null, 10)).refusals()).isEmpty());
+	}
+
+	@Test
 	void historyThatIsNotThereFailsAtOnce() {
 		RefusalHistory history = history(1_000, Duration.ofHours(24));
 		this.connector.close();
+		this.reader.close();
 		assertThatThrownBy(() -> add(history, List.of(Refusals.full(Instant.now(), "ann")))).isNotNull();
 		assertThatThrownBy(() -> find(history, query(Map.of(), null, 10))).isNotNull();
 	}
 
 	private RefusalHistory history(int maxEntries, Duration retention) {
-		return RedisRefusals.on(this.connector, "rl", maxEntries, retention, InstantSource.system());
+		this.reader = connector();
+		return RedisRefusals.on(this.connector, this.reader, "rl", maxEntries, retention, InstantSource.system());
 	}
 
 	private static RefusalQuery query(Map<String, List<String>> caller, String before, int limit) {

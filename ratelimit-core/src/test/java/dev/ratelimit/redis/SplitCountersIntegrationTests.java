@@ -88,12 +88,17 @@ class SplitCountersIntegrationTests {
 		assertThat(IntStream.range(0, 60).filter((i) -> check(fleet.get(i % 3), ANN).allowed())).hasSize(40);
 	}
 
+	/**
+	 * Each instance begins with a part of its own choice. The node with two of the four
+	 * parts gets 600 of 1,200 calls on average; with 240 instances 900 are 7 standard
+	 * deviations away.
+	 */
 	@Test
 	void checksOfOneCounterAreSharedByAllNodes(RedisCluster cluster) {
-		List<RateLimiter> fleet = fleet(24, Policy.of("orders", Algorithm.GCRA,
+		List<RateLimiter> fleet = fleet(240, Policy.of("orders", Algorithm.GCRA,
 				Limit.of("per-tenant", List.of(Dimension.TENANT), "100000/s").withSplit(4)));
 		List<Long> before = cluster.primaries().stream().map((node) -> node.calls("evalsha")).toList();
-		fleet.forEach((instance) -> IntStream.range(0, 50).forEach((i) -> check(instance, ANN)));
+		fleet.forEach((instance) -> IntStream.range(0, 5).forEach((i) -> check(instance, ANN)));
 		List<RedisServer> nodes = cluster.primaries();
 		for (int i = 0; i < nodes.size(); i++) {
 			assertThat(nodes.get(i).calls("evalsha") - before.get(i)).isBetween(1L, 900L);

@@ -16,12 +16,19 @@ import org.testcontainers.utility.DockerImageName;
  */
 final class ContainerLauncher implements Launcher {
 
-	private static final DockerImageName IMAGE = DockerImageName.parse("redis:7.4.2-alpine");
+	private final DockerImageName image;
+
+	/**
+	 * Runs an image of Redis, or of Valkey, which has its server under both names.
+	 */
+	ContainerLauncher(String image) {
+		this.image = DockerImageName.parse(image);
+	}
 
 	@Override
 	public Launched launch(Path directory, List<String> arguments) {
 		Bind folder = new Bind(directory.toString(), new Volume(directory.toString()));
-		GenericContainer<?> container = new GenericContainer<>(IMAGE).withNetworkMode("host")
+		GenericContainer<?> container = new GenericContainer<>(this.image).withNetworkMode("host")
 			.withCommand(arguments.toArray(String[]::new))
 			.withCreateContainerCmdModifier((create) -> {
 				// The image's own entry point would change to a user who may not write

@@ -12,6 +12,10 @@ import org.testcontainers.DockerClientFactory;
  */
 interface Launcher {
 
+	String DOCKER = "docker";
+
+	String IMAGE = "redis:7.4.2-alpine";
+
 	/**
 	 * Starts {@code redis-server} with the given arguments.
 	 * @param directory an existing folder of the server's own, which the arguments name
@@ -20,17 +24,23 @@ interface Launcher {
 	Launched launch(Path directory, List<String> arguments);
 
 	/**
-	 * Chooses what {@code RATELIMIT_TEST_REDIS} (binary or docker) says, otherwise a
-	 * container when a Docker engine on this host can run it.
+	 * Chooses what {@code RATELIMIT_TEST_REDIS} says, otherwise a container when a Docker
+	 * engine on this host can run it. It says {@code binary} (Redis 7.0), {@code 6.2},
+	 * {@code docker} or {@code docker:IMAGE}.
 	 */
 	static Launcher choose() {
 		String forced = System.getenv().getOrDefault("RATELIMIT_TEST_REDIS", "");
+		if (forced.startsWith(DOCKER + ":")) {
+			return new ContainerLauncher(forced.substring(DOCKER.length() + 1));
+		}
 		return switch (forced) {
-			case "binary" -> new ProcessLauncher();
-			case "docker" -> new ContainerLauncher();
-			case "" -> dockerRunsHere() ? new ContainerLauncher() : new ProcessLauncher();
+			case "binary" -> new ProcessLauncher(RedisBinary.redis70());
+			case "6.2" -> new ProcessLauncher(RedisBinary.redis62());
+			case DOCKER -> new ContainerLauncher(IMAGE);
+			case "" -> dockerRunsHere() ? new ContainerLauncher(IMAGE) : new ProcessLauncher(RedisBinary.redis70());
 			default -> throw new IllegalStateException(
-					"RATELIMIT_TEST_REDIS must be 'binary' or 'docker' but was '" + forced + "'");
+					"RATELIMIT_TEST_REDIS must be 'binary', '6.2', 'docker' or 'docker:IMAGE' but was '" + forced
+							+ "'");
 		};
 	}
 

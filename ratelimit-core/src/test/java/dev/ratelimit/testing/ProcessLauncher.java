@@ -11,10 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-import redis.embedded.RedisExecProvider;
-
 /**
- * Runs the redis-server binary that comes inside a Maven artifact, for machines without
+ * Runs a redis-server binary that comes inside a Maven artifact, for machines without
  * Docker.
  * <p>
  * Each server is the child of a small shell. The shell exits when the server does, so
@@ -40,9 +38,19 @@ final class ProcessLauncher implements Launcher {
 			wait
 			""";
 
+	private final String binary;
+
+	/**
+	 * Runs the given binary.
+	 * @param binary in a folder of its own, which is removed when this JVM is killed
+	 */
+	ProcessLauncher(Path binary) {
+		this.binary = binary.toString();
+	}
+
 	@Override
 	public Launched launch(Path directory, List<String> arguments) {
-		List<String> command = new ArrayList<>(List.of("sh", "-c", SCRIPT, directory.toString(), Binary.PATH));
+		List<String> command = new ArrayList<>(List.of("sh", "-c", SCRIPT, directory.toString(), this.binary));
 		command.addAll(arguments);
 		try {
 			Process shell = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
@@ -123,22 +131,6 @@ final class ProcessLauncher implements Launcher {
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 				throw new IllegalStateException("Interrupted while waiting for " + process.info(), ex);
-			}
-		}
-
-	}
-
-	/** Taken out of its jar once per JVM. */
-	private static final class Binary {
-
-		static final String PATH = extract();
-
-		private static String extract() {
-			try {
-				return RedisExecProvider.defaultProvider().get().getAbsolutePath();
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
 			}
 		}
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.lettuce.core.RedisURI;
@@ -147,9 +148,15 @@ public final class RedisCluster implements AutoCloseable {
 			RedisServer server = this.servers.get(i);
 			server.cli("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
 			if (i < PRIMARIES) {
-				int from = SlotHash.SLOT_COUNT * i / PRIMARIES;
-				int to = SlotHash.SLOT_COUNT * (i + 1) / PRIMARIES - 1;
-				server.cli("CLUSTER", "ADDSLOTSRANGE", String.valueOf(from), String.valueOf(to));
+				// Not ADDSLOTSRANGE, which Redis 6.2 does not know.
+				server.cli(
+						Stream
+							.concat(Stream.of("CLUSTER", "ADDSLOTS"),
+									IntStream
+										.range(SlotHash.SLOT_COUNT * i / PRIMARIES,
+												SlotHash.SLOT_COUNT * (i + 1) / PRIMARIES)
+										.mapToObj(String::valueOf))
+							.toArray(String[]::new));
 			}
 			if (i > 0) {
 				first.cli("CLUSTER", "MEET", server.host(), String.valueOf(server.port()));

@@ -4,6 +4,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.security.reactive.EndpointRequest;
+import org.springframework.boot.autoconfigure.security.oauth2.resource.OAuth2ResourceServerProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
@@ -26,17 +28,21 @@ import dev.ratelimit.actuate.DeniedAttempts;
  * turned away. The management port is stricter, as it can change limits.
  */
 @Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(OAuth2ResourceServerProperties.class)
 class GatewaySecurity {
 
 	private static final Logger logger = LoggerFactory.getLogger(GatewaySecurity.class);
 
 	private static final String ADMIN = "RATELIMIT_ADMIN";
 
+	private static final String VIEWER = "RATELIMIT_VIEWER";
+
 	private final boolean tokens;
 
 	private final ObjectProvider<DeniedAttempts> denied;
 
-	GatewaySecurity(ObjectProvider<ReactiveJwtDecoder> decoder, ObjectProvider<DeniedAttempts> denied) {
+	GatewaySecurity(ObjectProvider<ReactiveJwtDecoder> decoder, OAuth2ResourceServerProperties properties,
+			ObjectProvider<DeniedAttempts> denied) {
 		this.denied = denied;
 		this.tokens = decoder.getIfAvailable() != null;
 		if (!this.tokens) {
@@ -45,6 +51,14 @@ class GatewaySecurity {
 						+ "lets nobody in. Set spring.security.oauth2.resourceserver.jwt.issuer-uri "
 						+ "(or jwk-set-uri, or public-key-location)");
 		}
+		else if (hasIssuer(properties.getJwt()) && properties.getJwt().getAudiences().isEmpty()) {
+			logger.warn("No audience is configured: tokens that the issuer made for other services are accepted too. "
+					+ "Set spring.security.oauth2.resourceserver.jwt.audiences to the 'aud' of tokens for this gateway");
+		}
+	}
+
+	private static boolean hasIssuer(OAuth2ResourceServerProperties.Jwt jwt) {
+		return jwt.getIssuerUri() != null || jwt.getJwkSetUri() != null || jwt.getPublicKeyLocation() != null;
 	}
 
 	@Bean
@@ -53,8 +67,9 @@ class GatewaySecurity {
 		return stateless(http).securityMatcher(EndpointRequest.toAnyEndpoint())
 			.authorizeExchange((exchanges) -> exchanges.matchers(EndpointRequest.to("health", "prometheus"))
 				.permitAll()
-				.matchers(EndpointRequest.to("ratelimit").withHttpMethod(HttpMethod.GET))
-				.authenticated()
+				.matchers(EndpointRequest.to("ratelimit").withHttpMethod(HttpMethod.GET),
+						EndpointRequest.to("ratelimit").withHttpMethod(HttpMethod.HEAD))
+				.hasAnyRole(VIEWER, ADMIN)
 				.anyExchange()
 				.hasRole(ADMIN))
 			.exceptionHandling((handling) -> handling.accessDeniedHandler(accessDenied()))

@@ -2,6 +2,8 @@ package dev.ratelimit.app;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -39,6 +41,18 @@ class AnonymousGatewayTests {
 				.expectStatus()
 				.isUnauthorized();
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ ",true", "https://gateway.example.com,false" })
+	void issuerWithoutAnAudienceIsWarnedOf(String audience, boolean warned, CapturedOutput output) {
+		SpringApplicationBuilder application = new SpringApplicationBuilder(RateLimitGatewayApplication.class);
+		application
+			.run("--server.port=0", "--management.server.port=-1",
+					"--spring.security.oauth2.resourceserver.jwt.jwk-set-uri=http://localhost:1/keys",
+					"--GATEWAY_AUDIENCE=" + ((audience != null) ? audience : ""))
+			.close();
+		assertThat(output.getOut().contains("No audience is configured")).isEqualTo(warned);
 	}
 
 	private static WebTestClient client(ConfigurableApplicationContext context, String port) {

@@ -66,6 +66,16 @@ class ComposeFileTests {
 	}
 
 	@Test
+	void demoIsOpenedToTheOtherContainersAndHasNoSecret() {
+		assertThat(List.of("gateway-1", "gateway-2")).allSatisfy((service) -> {
+			Map<?, ?> variables = (Map<?, ?>) this.services.get(service).get("environment");
+			assertThat(variables.get("SPRING_PROFILES_ACTIVE")).isEqualTo("demo");
+			assertThat(variables.get("RATELIMIT_DEMO_REMOTE")).isEqualTo("true");
+			assertThat(variables.keySet().toString()).doesNotContain("SALT", "PASSWORD", "APIKEYS");
+		});
+	}
+
+	@Test
 	void prometheusScrapesBothGateways() throws IOException {
 		assertThat(Files.readString(ROOT.resolve("docs/monitoring/prometheus/prometheus.yml")))
 			.contains("gateway-1:8081", "gateway-2:8081", "/actuator/prometheus");

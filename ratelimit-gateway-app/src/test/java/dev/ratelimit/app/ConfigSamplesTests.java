@@ -34,6 +34,7 @@ import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.MutablePropertySources;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.FileSystemResource;
@@ -76,6 +77,28 @@ class ConfigSamplesTests {
 		KNOWN.forEach((prefix, type) -> binder.bind(prefix, Bindable.of(type),
 				new NoUnboundElementsBindHandler(BindHandler.DEFAULT)));
 		assertThat(binder.bind("ratelimit", RateLimitProperties.class).get().policies()).isNotEmpty();
+	}
+
+	/** A sample that is copied as it is must not open a door to whoever has read it. */
+	@ParameterizedTest
+	@MethodSource("samples")
+	void noKeySaltOrPasswordInItWorks(Path sample) throws IOException {
+		for (PropertySource<?> source : new YamlPropertySourceLoader().load(sample.toString(),
+				new FileSystemResource(sample))) {
+			for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
+				String value = String.valueOf(source.getProperty(name));
+				if (name.contains("sha256:")) {
+					assertThat(name).contains("sha256:" + "0".repeat(64));
+				}
+				if (name.matches("(?i).*(salt|password|secret|token)")) {
+					assertThat(value).matches("\\$\\{[A-Z_]+:?}");
+				}
+				assertThat(value).doesNotContainPattern("://[^/]*@");
+				if (name.endsWith(".issuer-uri")) {
+					assertThat(source.containsProperty(name.replace("issuer-uri", "audiences"))).isTrue();
+				}
+			}
+		}
 	}
 
 	@ParameterizedTest

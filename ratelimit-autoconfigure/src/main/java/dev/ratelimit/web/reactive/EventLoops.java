@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.server.ServerWebExchange;
@@ -25,17 +26,25 @@ public final class EventLoops {
 	private final Map<Executor, Scheduler> schedulers = new ConcurrentHashMap<>();
 
 	public Scheduler of(ServerWebExchange exchange) {
-		Executor loop = NETTY ? Netty.loop(exchange) : null;
-		return (loop != null) ? this.schedulers.computeIfAbsent(loop, Schedulers::fromExecutor) : Schedulers.parallel();
+		Scheduler loop = find(exchange.getRequest());
+		return (loop != null) ? loop : Schedulers.parallel();
+	}
+
+	/**
+	 * The event loop that a request came from, null if it came from none.
+	 */
+	@Nullable Scheduler find(ServerHttpRequest request) {
+		Executor loop = NETTY ? Netty.loop(request) : null;
+		return (loop != null) ? this.schedulers.computeIfAbsent(loop, Schedulers::fromExecutor) : null;
 	}
 
 	/** Loaded only where the server's library is there. */
 	private static final class Netty {
 
-		static @Nullable Executor loop(ServerWebExchange exchange) {
+		static @Nullable Executor loop(ServerHttpRequest request) {
 			try {
-				Object request = ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest());
-				return (request instanceof Connection connection) ? connection.channel().eventLoop() : null;
+				Object server = ServerHttpRequestDecorator.getNativeRequest(request);
+				return (server instanceof Connection connection) ? connection.channel().eventLoop() : null;
 			}
 			catch (IllegalArgumentException | IllegalStateException ex) {
 				// Not from a server.

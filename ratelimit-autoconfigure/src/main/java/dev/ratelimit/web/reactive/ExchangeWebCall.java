@@ -35,10 +35,14 @@ public final class ExchangeWebCall implements WebCall {
 
 	private final @Nullable Principal principal;
 
-	private ExchangeWebCall(ServerWebExchange exchange, @Nullable String route, @Nullable Principal principal) {
+	private final @Nullable Throwable principalFailure;
+
+	private ExchangeWebCall(ServerWebExchange exchange, @Nullable String route, @Nullable Principal principal,
+			@Nullable Throwable principalFailure) {
 		this.exchange = exchange;
 		this.route = route;
 		this.principal = principal;
+		this.principalFailure = principalFailure;
 	}
 
 	/**
@@ -51,13 +55,15 @@ public final class ExchangeWebCall implements WebCall {
 	}
 
 	/**
-	 * The call of an exchange whose route is known already.
+	 * The call of an exchange whose route is known already. Never an error: a principal
+	 * that fails is one that cannot be told.
 	 */
 	public static Mono<WebCall> of(ServerWebExchange exchange, @Nullable String route) {
 		return exchange.getPrincipal()
 			.map(Optional::of)
 			.defaultIfEmpty(Optional.empty())
-			.map((principal) -> new ExchangeWebCall(exchange, route, principal.orElse(null)));
+			.<WebCall>map((principal) -> new ExchangeWebCall(exchange, route, principal.orElse(null), null))
+			.onErrorResume((failure) -> Mono.just(new ExchangeWebCall(exchange, route, null, failure)));
 	}
 
 	/** As it came in: what the gateway matched routes by, before filters rewrote it. */
@@ -98,6 +104,9 @@ public final class ExchangeWebCall implements WebCall {
 
 	@Override
 	public @Nullable Principal principal() {
+		if (this.principalFailure != null) {
+			throw new IllegalStateException("the principal failed", this.principalFailure);
+		}
 		return this.principal;
 	}
 

@@ -128,9 +128,11 @@ class SqlStoreFaultsIntegrationTests {
 		failsSoon(store.changesSince(0, 10));
 		this.server.thaw();
 		within(10).ignoreExceptions().until(() -> !write(store, "3").isEmpty());
-		within(10).until(() -> this.stores.query("""
+		// Seven calls were cut off. A leak of their connections fills the pool of four; a
+		// slow machine may need a second try, and so a second connection.
+		within(10).until(() -> Integer.parseInt(this.stores.query("""
 				SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-				AND pid <> pg_backend_pid()""").equals(List.of("1")));
+				AND pid <> pg_backend_pid()""").get(0)) < 4);
 	}
 
 	@Test

@@ -27,7 +27,8 @@ class DemoConfiguration {
 		logger.warn(
 				"Profile 'demo' is on: tokens signed with a published key are accepted, and GET /demo/token gives "
 						+ "them to {}. Never use it where limits matter",
-				properties.remote() ? "EVERY caller" : "callers on this host");
+				properties.remote() ? "EVERY caller"
+						: "callers on this host, the only ones it listens to unless ratelimit.demo.remote=true");
 	}
 
 	@Bean

@@ -120,11 +120,15 @@ class DemoGatewayTests {
 		assertThat(manage("GET", endpoint, null)).isEqualTo(200);
 	}
 
-	@Test
-	void limitsAreReadWithAnyToken() {
-		assertThat(manage("GET", "ratelimit", null)).isEqualTo(401);
-		assertThat(manage("GET", "ratelimit", "garbage")).isEqualTo(401);
-		assertThat(manage("GET", "ratelimit", token("ann"))).isEqualTo(200);
+	@ParameterizedTest
+	@ValueSource(strings = { "GET", "HEAD" })
+	void limitsAreReadWithARoleOnly(String method) {
+		assertThat(manage(method, "ratelimit", null)).isEqualTo(401);
+		assertThat(manage(method, "ratelimit", "garbage")).isEqualTo(401);
+		assertThat(manage(method, "ratelimit", token("ann"))).isEqualTo(403);
+		assertThat(manage(method, "ratelimit/lists/deny", token("ann", "OTHER"))).isEqualTo(403);
+		assertThat(manage(method, "ratelimit", token("ann", "RATELIMIT_VIEWER"))).isEqualTo(200);
+		assertThat(manage(method, "ratelimit", token("ann", "RATELIMIT_ADMIN"))).isEqualTo(200);
 	}
 
 	@ParameterizedTest
@@ -144,7 +148,7 @@ class DemoGatewayTests {
 			.build()
 			.get()
 			.uri("ratelimit/audit")
-			.headers((headers) -> bearer(headers, token("ann")))
+			.headers((headers) -> bearer(headers, token("ann", "RATELIMIT_VIEWER")))
 			.exchange()
 			.expectBody()
 			.jsonPath("$.entries[?(@.actor == 'mallory')].action")

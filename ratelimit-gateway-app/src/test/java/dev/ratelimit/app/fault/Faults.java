@@ -8,7 +8,7 @@ import java.time.Duration;
  */
 final class Faults {
 
-	private static final boolean LONG = "long".equals(System.getProperty("ratelimit.faults"));
+	private static final boolean LONG = "long".equals(System.getProperty("test.faults"));
 
 	private Faults() {
 	}

@@ -1,0 +1,79 @@
+package dev.ratelimit.aop;
+
+import java.net.InetAddress;
+import java.security.Principal;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.util.ClassUtils;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.WebCall;
+
+/**
+ * Stands for the HTTP call where there is none: in schedulers, listeners and what runs
+ * asynchronously. Who calls is then known from Spring Security alone.
+ *
+ * @param route the method
+ * @param principal who was authenticated
+ * @param missed whether there may be an HTTP call that this thread does not know, so that
+ * its caller is unknown rather than missing
+ */
+record NoCall(String route, @Nullable Principal principal, boolean missed) implements CurrentCall, WebCall {
+
+	static final boolean SECURITY = ClassUtils
+		.isPresent("org.springframework.security.core.context.SecurityContextHolder", NoCall.class.getClassLoader());
+
+	/**
+	 * A call by whom this thread works for.
+	 */
+	static NoCall of(RateLimitedMethod method) {
+		return of(method, false);
+	}
+
+	/**
+	 * The same on a thread that may work for an HTTP call without knowing it.
+	 */
+	static NoCall of(RateLimitedMethod method, boolean mayMiss) {
+		Principal principal = SECURITY ? Security.principal() : null;
+		return new NoCall(method.name(), principal, mayMiss && principal == null);
+	}
+
+	@Override
+	public WebCall facts() {
+		return this;
+	}
+
+	@Override
+	public void announce(Decision decision, HttpAnswers answers) {
+		// There is no response.
+	}
+
+	@Override
+	public String rawPath() {
+		return "";
+	}
+
+	@Override
+	public List<String> headers(String name) {
+		return List.of();
+	}
+
+	@Override
+	public @Nullable InetAddress remoteAddress() {
+		return null;
+	}
+
+	/** Loaded only where there is Spring Security. */
+	private static final class Security {
+
+		static @Nullable Authentication principal() {
+			return SecurityContextHolder.getContext().getAuthentication();
+		}
+
+	}
+
+}

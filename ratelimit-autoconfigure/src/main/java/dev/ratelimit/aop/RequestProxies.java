@@ -1,0 +1,83 @@
+package dev.ratelimit.aop;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.cglib.core.SpringNamingPolicy;
+import org.springframework.cglib.proxy.Callback;
+import org.springframework.cglib.proxy.CallbackFilter;
+import org.springframework.cglib.proxy.Enhancer;
+import org.springframework.cglib.proxy.Factory;
+import org.springframework.cglib.proxy.MethodInterceptor;
+import org.springframework.cglib.proxy.NoOp;
+import org.springframework.objenesis.SpringObjenesis;
+import org.springframework.objenesis.instantiator.ObjectInstantiator;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Makes the objects that stand for a controller during one request. The class is made
+ * once; an object costs two allocations.
+ */
+final class RequestProxies {
+
+	/**
+	 * A finalizer would make every one of them a burden. One object, as a key of caches.
+	 */
+	private static final CallbackFilter FILTER = (method) -> AopUtils.isFinalizeMethod(method) ? 1 : 0;
+
+	private final ObjectInstantiator<?> instantiator;
+
+	private RequestProxies(ObjectInstantiator<?> instantiator) {
+		this.instantiator = instantiator;
+	}
+
+	/**
+	 * Proxies of a type of controller, which is itself a proxy if it is only known by its
+	 * interfaces.
+	 * @throws RuntimeException if there can be none
+	 */
+	static RequestProxies of(Class<?> controller) {
+		Enhancer enhancer = new Enhancer();
+		if (Proxy.isProxyClass(controller)) {
+			enhancer.setInterfaces(controller.getInterfaces());
+		}
+		else {
+			enhancer.setSuperclass(controller);
+		}
+		enhancer.setClassLoader(controller.getClassLoader());
+		enhancer.setNamingPolicy(SpringNamingPolicy.INSTANCE);
+		enhancer.setCallbackFilter(FILTER);
+		enhancer.setCallbackTypes(new Class<?>[] { MethodInterceptor.class, NoOp.class });
+		Class<?> type = enhancer.createClass();
+		return new RequestProxies(new SpringObjenesis().getInstantiatorOf(type));
+	}
+
+	/**
+	 * Stands for a controller, and calls it through somebody else.
+	 */
+	Object proxy(Object controller, Caller caller) {
+		Object proxy = this.instantiator.newInstance();
+		MethodInterceptor interceptor = (self, method, arguments, unused) -> caller.call(() -> {
+			try {
+				ReflectionUtils.makeAccessible(method);
+				return method.invoke(controller, arguments);
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getTargetException();
+			}
+		});
+		((Factory) proxy).setCallbacks(new Callback[] { interceptor, NoOp.INSTANCE });
+		return proxy;
+	}
+
+	/** Who runs what the controller does. */
+	@FunctionalInterface
+	interface Caller {
+
+		@Nullable Object call(CurrentCall.Work work) throws Throwable;
+
+	}
+
+}

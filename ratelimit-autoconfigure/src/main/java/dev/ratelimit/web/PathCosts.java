@@ -1,0 +1,58 @@
+package dev.ratelimit.web;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.Quota;
+
+/**
+ * The costs of paths as far as they can be understood without spring-web, whose patterns
+ * they are. An application without it has no paths, and its policies may still name them:
+ * they are written for a whole fleet.
+ */
+public final class PathCosts {
+
+	private static final boolean EFFECTIVE = ClassUtils.isPresent("org.springframework.web.util.pattern.PathPattern",
+			PathCosts.class.getClassLoader());
+
+	private PathCosts() {
+	}
+
+	/**
+	 * Whether this application can have paths.
+	 */
+	public static boolean effective() {
+		return EFFECTIVE;
+	}
+
+	/**
+	 * Checks the costs of a policy and, where they have an effect, their patterns.
+	 * @throws IllegalArgumentException naming the policy, the pattern and the fix
+	 */
+	public static void validate(Policy policy) {
+		policy.settings().costs().forEach((pattern, cost) -> {
+			String where = where(policy.id(), pattern);
+			if (cost < 0 || cost > Quota.MAX_PERMITS) {
+				throw new IllegalArgumentException(where + "must be 0 to " + Quota.MAX_PERMITS + " but was " + cost);
+			}
+			if (!pattern.startsWith("/")) {
+				throw new IllegalArgumentException(where
+						+ "a path pattern starts with a slash; in YAML write it in brackets, for example \"[/orders/export/**]\"");
+			}
+		});
+		compile(policy);
+	}
+
+	/**
+	 * What paths cost under a policy, {@code null} if all cost one.
+	 */
+	static @Nullable CostPatterns compile(Policy policy) {
+		return (EFFECTIVE && !policy.settings().costs().isEmpty()) ? CostPatterns.of(policy) : null;
+	}
+
+	static String where(String policy, String pattern) {
+		return "policy '" + policy + "', cost of '" + pattern + "': ";
+	}
+
+}

@@ -1,0 +1,166 @@
+package dev.ratelimit.limiter;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.FailureMode;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Request;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.policy.PolicySet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Checks for threads that cannot wait, on counters that may answer later.
+ */
+class CheckNowTests {
+
+	private static final Request ORDERS = Request.of("orders");
+
+	private final Later counters = new Later();
+
+	private final List<Decision> observed = new ArrayList<>();
+
+	@Test
+	void answerThatIsThereAtOnceIsObeyed() {
+		this.counters.later = false;
+		PolicyRateLimiter limiter = limiter(FailureMode.ALLOW);
+		for (int i = 0; i < 3; i++) {
+			assertThat(limiter.checkNow(ORDERS).outcome()).isEqualTo(Decision.Outcome.ALLOWED);
+		}
+		assertThat(limiter.checkNow(ORDERS).outcome()).isEqualTo(Decision.Outcome.REFUSED);
+		assertThat(this.observed).hasSize(4);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void failureModeAnswersBeforeAnAnswerThatComesLater(FailureMode mode) {
+		Decision decision = limiter(mode).checkNow(ORDERS);
+		assertThat(decision.allowed()).isEqualTo(mode != FailureMode.DENY);
+		assertThat(decision.degraded()).isTrue();
+		assertThat(decision.reason()).isEqualTo(Decision.Reason.NOT_AWAITED);
+		this.counters.answer();
+		assertThat(this.observed).containsExactly(decision);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lateSuccessCountsIfTheRequestWasLetPassAndIsGivenBackOtherwise(FailureMode mode) {
+		Decision decision = limiter(mode).checkNow(ORDERS);
+		this.counters.answer();
+		assertThat(this.counters.remaining()).isEqualTo(decision.allowed() ? 2 : 3);
+	}
+
+	@Test
+	void lateSuccessIsGivenBackIfLocalRefused() {
+		PolicyRateLimiter limiter = limiter(FailureMode.LOCAL);
+		limiter.checkNow(ORDERS.withCost(3));
+		Decision refused = limiter.checkNow(ORDERS.withCost(3));
+		assertThat(refused.allowed()).isFalse();
+		this.counters.pending.remove(0);
+		this.counters.answer();
+		assertThat(this.counters.remaining()).isEqualTo(3);
+	}
+
+	@Test
+	void answerThatIsLaterThanItsDeadlineIsGivenBackToo() {
+		limiter(FailureMode.DENY).checkNow(ORDERS);
+		CompletableFuture<Grant> muchLater = new CompletableFuture<>();
+		Runnable answer = this.counters.pending.remove(0);
+		this.counters.answers.get(0)
+			.completeExceptionally(new UnansweredException(Decision.Reason.TIMEOUT, "late", muchLater));
+		this.counters.answers.set(0, muchLater);
+		answer.run();
+		assertThat(this.counters.remaining()).isEqualTo(3);
+	}
+
+	@Test
+	void countersAreNotBlamed() {
+		PolicyRateLimiter limiter = limiter(FailureMode.ALLOW);
+		limiter.checkNow(ORDERS);
+		assertThat(limiter.degraded()).isNull();
+	}
+
+	private PolicyRateLimiter limiter(FailureMode mode) {
+		PolicySet policies = PolicySet
+			.of(Policy.builder("orders").limit("all", List.of(), "3/m").onFailure(mode).build());
+		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters, Fallback.to(memory()),
+				LimiterOptions.DEFAULTS, List.of((request, decision, nanos) -> this.observed.add(decision)));
+	}
+
+	private static MemoryCounters memory() {
+		return new MemoryCounters(1_000, () -> 1_700_000_000_000_000L);
+	}
+
+	/** Takes permits when it is told to. */
+	private static final class Later implements Counters {
+
+		private final MemoryCounters counters = memory();
+
+		private final List<CompletableFuture<Grant>> answers = new ArrayList<>();
+
+		private final List<Runnable> pending = new ArrayList<>();
+
+		private boolean later = true;
+
+		private List<Counter> asked = List.of();
+
+		@Override
+		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+			this.asked = counters;
+			if (!this.later) {
+				return this.counters.acquire(counters, permits);
+			}
+			int index = this.answers.size();
+			this.answers.add(new CompletableFuture<>());
+			this.pending.add(() -> this.answers.get(index)
+				.complete(this.counters.acquire(counters, permits).toCompletableFuture().join()));
+			return this.answers.get(index);
+		}
+
+		void answer() {
+			this.pending.remove(0).run();
+		}
+
+		long remaining() {
+			return this.counters.acquire(this.asked, Permits.NONE)
+				.toCompletableFuture()
+				.join()
+				.statuses()
+				.get(0)
+				.remaining();
+		}
+
+		@Override
+		public CompletionStage<Void> giveBack(Grant grant, long permits) {
+			return this.counters.giveBack(grant, permits);
+		}
+
+		@Override
+		public CompletionStage<Void> reset(List<Counter> counters) {
+			return this.counters.reset(counters);
+		}
+
+		@Override
+		public Decision.Source source() {
+			return Decision.Source.REDIS;
+		}
+
+	}
+
+}

@@ -1,0 +1,119 @@
+package dev.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ForkJoinPool;
+import java.util.stream.IntStream;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.guard.BreakerOptions;
+import dev.ratelimit.guard.BreakerState;
+import dev.ratelimit.guard.Deadlines;
+import dev.ratelimit.guard.GuardedCounters;
+import dev.ratelimit.guard.Nodes;
+import dev.ratelimit.testing.ChaosProxy;
+import dev.ratelimit.testing.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Policies whose deadline is shorter than the node's own, before a Redis that is slow and
+ * before one that is dead.
+ */
+class ShortDeadlineIntegrationTests {
+
+	private static final Limit PER_USER = Limit.of("per-user", List.of(Dimension.USER), "100000/d");
+
+	private static final Duration SHORT = Duration.ofMillis(2);
+
+	private static final Duration NODE = Duration.ofSeconds(2);
+
+	private final Deadlines deadlines = new Deadlines(ForkJoinPool.commonPool());
+
+	private final Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of());
+
+	private final RedisServer redis = RedisServer.start();
+
+	private final ChaosProxy proxy = ChaosProxy.before(this.redis);
+
+	private final RedisClient client = RedisClient.create(Connections.resources(), this.proxy.uri());
+
+	private final RedisConnector connector = RedisConnector.to(this.client, "redis");
+
+	private final Counter counter = new Counter(new CounterSpec(Algorithm.GCRA, PER_USER),
+			new CounterKeys("rl").key("orders", Algorithm.GCRA, PER_USER, List.of("ann")));
+
+	@BeforeEach
+	void connect() {
+		this.client.setOptions(ClientSettings.options(ClientOptions.create()));
+		assertThat(this.connector.start(Duration.ofSeconds(10))).isTrue();
+	}
+
+	@AfterEach
+	void close() {
+		this.connector.close();
+		this.client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+		this.deadlines.close();
+		this.proxy.close();
+		this.redis.close();
+	}
+
+	@Test
+	void redisThatIsOnlySlowerThanAPolicyWantsStaysInUse() {
+		Counters counters = counters(NODE);
+		assertThat(check(counters, NODE)).isNull();
+		this.proxy.delayReplies(Duration.ofMillis(50), Duration.ZERO);
+		assertThat(checks(counters, 200)).containsOnly(Decision.Reason.TIMEOUT);
+		assertThat(check(counters, NODE)).isNull();
+		assertThat(this.nodes.states()).containsEntry("redis", BreakerState.CLOSED);
+	}
+
+	@Test
+	void redisThatIsSilentIsGivenUpThoughAllPoliciesWaitForLess() {
+		Counters counters = counters(Duration.ofMillis(20));
+		assertThat(check(counters, NODE)).isNull();
+		this.proxy.swallow();
+		assertThat(checks(counters, 100)).contains(Decision.Reason.TIMEOUT);
+		await().atMost(Duration.ofSeconds(1))
+			.untilAsserted(() -> assertThat(this.nodes.states()).containsEntry("redis", BreakerState.OPEN));
+	}
+
+	private Counters counters(Duration nodeTimeout) {
+		return new GuardedCounters(RedisCounters.on(this.connector), this.nodes, this.deadlines, nodeTimeout);
+	}
+
+	/** One after the other, so that each is sent. */
+	private List<Decision.Reason> checks(Counters counters, int count) {
+		List<Decision.Reason> reasons = new ArrayList<>();
+		IntStream.range(0, count).forEach((i) -> reasons.add(check(counters, SHORT)));
+		return reasons;
+	}
+
+	private Decision.Reason check(Counters counters, Duration timeout) {
+		CompletableFuture<Grant> grant = counters.acquire(List.of(this.counter), Permits.exactly(1), timeout)
+			.toCompletableFuture();
+		return grant.handle((granted, failure) -> (failure != null) ? UnansweredException.of(failure).reason() : null)
+			.join();
+	}
+
+}
