@@ -55,6 +55,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 		settings.tiers()
 			.forEach((name, tier) -> requireFits(id, algorithm, known, "tier '" + name + "'", tier.limits()));
 		settings.overrides().forEach((override) -> requireFits(id, algorithm, known, "an override", override.limits()));
+		limits.forEach((limit) -> requireWindows(id, limit, settings));
 	}
 
 	public static Policy of(String id, Algorithm algorithm, Limit... limits) {
@@ -97,13 +98,39 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	}
 
 	private long largestCost(Limit limit) {
-		Stream<Map<String, List<Quota>>> changes = Stream.concat(
-				this.settings.tiers().values().stream().map(Tier::limits),
-				this.settings.overrides().stream().map(PolicyOverride::limits));
-		return changes.map((change) -> change.get(limit.name()))
-			.filter(Objects::nonNull)
-			.mapToLong((quotas) -> limit.withQuotas(quotas).largestCost())
+		return changes(limit.name(), this.settings).mapToLong((quotas) -> limit.withQuotas(quotas).largestCost())
 			.reduce(limit.largestCost(), Math::max);
+	}
+
+	/**
+	 * All quotas that some caller has under a limit: by default, by a tier or by an
+	 * override.
+	 */
+	public Stream<Quota> quotas(String limit) {
+		return quotas(this.limits.stream().filter((known) -> known.name().equals(limit)).findFirst().orElseThrow(),
+				this.settings);
+	}
+
+	private static Stream<Quota> quotas(Limit limit, Settings settings) {
+		return Stream.concat(Stream.of(limit.quotas()), changes(limit.name(), settings)).flatMap(List::stream);
+	}
+
+	/** What tiers and overrides make of a limit. */
+	private static Stream<List<Quota>> changes(String limit, Settings settings) {
+		return Stream
+			.concat(settings.tiers().values().stream().map(Tier::limits),
+					settings.overrides().stream().map(PolicyOverride::limits))
+			.map((change) -> change.get(limit))
+			.filter(Objects::nonNull);
+	}
+
+	private static void requireWindows(String id, Limit limit, Settings settings) {
+		try {
+			WindowTag.requireDistinct(limit.name(), quotas(limit, settings).map(Quota::window).toList());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("policy '" + id + "', " + ex.getMessage(), ex);
+		}
 	}
 
 	private static void requireFits(String id, Algorithm algorithm, List<Limit> known, String where,

@@ -1,13 +1,17 @@
 -- GCRA: decides a list of requests in their order, each all-or-nothing over its counters, at one time. The algorithm of
 -- almost everybody, so it is written for speed: flat, few tables, one MGET, nothing formatted twice. What it is given and
--- returns is what frame.lua says; a quota's state is its theoretical arrival time, as microseconds and a rest in 1/permits
--- of one.
--- Stored for one quota without a rest as an integer of 19 digits, 16 of the time and 3 of the window's tag, which Redis keeps
--- in 8 bytes; otherwise 14 bytes per quota: double time, 4-byte rest, 2-byte tag.
+-- returns is what frame.lua says. Token buckets are counted by it too: how long a bucket takes to be full again says the same
+-- as its tokens.
+-- The state of a window is its theoretical arrival time, as microseconds and a rest in 1/100,000,000 of one; of a quota the rest
+-- is in 1/permits. Callers with different quotas share the state of a window; windows that no request of this call has are kept.
+-- Stored for one window without a rest as an integer of 19 digits, 16 of the time and 3 of the window's tag, which Redis keeps
+-- in 8 bytes; otherwise 14 bytes per window: double time, 4-byte rest, 2-byte tag.
+-- A spec is nine numbers per quota: permits, window, burst, whole, part, full, full's rest, tag, and the longest time that a quota
+-- of this window takes to be full; see Pace.java.
 -- Numbers are integers below 2^53, see frame.lua.
 
 local keys, arguments = KEYS, ARGV
-local kinds, heads, amounts = arguments[2], arguments[3], arguments[4]
+local places, heads, amounts = arguments[2], arguments[3], arguments[4]
 local call, unpack_struct, pack_struct = redis.call, struct.unpack, struct.pack
 local byte, sub, format = string.byte, string.sub, string.format
 
@@ -21,18 +25,18 @@ else
   now, linger = tonumber(arguments[1]), 86400001
 end
 
--- A spec is its numbers, eight per quota, how many they are and, if it has one quota, its tag as text.
+-- A spec is its numbers, nine per quota, how many they are and, if it has one quota, its tag as text.
 local specs = {}
 for number = 5, #arguments do
   local text = arguments[number]
-  local spec = { unpack_struct('<dddddddd', text) }
-  for at = 65, #text, 64 do
+  local spec = { unpack_struct('<ddddddddd', text) }
+  for at = 73, #text, 72 do
     local last = (at - 1) / 8
     spec[last + 1], spec[last + 2], spec[last + 3], spec[last + 4], spec[last + 5], spec[last + 6], spec[last + 7],
-      spec[last + 8] = unpack_struct('<dddddddd', text, at)
+      spec[last + 8], spec[last + 9] = unpack_struct('<ddddddddd', text, at)
   end
   spec.size = #text / 8
-  spec.tag = #text == 64 and format('%03d', spec[8])
+  spec.tag = #text == 72 and format('%03d', spec[8])
   specs[number - 4] = spec
 end
 
@@ -41,23 +45,88 @@ local values = call('MGET', unpack(keys))
 local parts, last
 
 repeat
-  -- Of each counter: its spec, where its quotas begin in times and rests, and its string as last read or told: false if it is
-  -- a foreign one, nil if it has to be made anew. A rest of 0 is left out.
+  -- A place is a counter under a spec, as a request names it; as a rule each counter has one. Of each place: its counter, its
+  -- spec, and where its quotas begin. Quotas are numbered through; the state of one is in times and rests under its number, or
+  -- under that in `same` if an earlier place of the counter has the window too. A rest of 0 is left out.
+  -- Of each counter: its first place, windows that later places add (slot and tag), those that no place has (as stored), and
+  -- its string as last read or told: false if it is a foreign one, nil if it has to be made anew.
   local again, existing = false, false
-  local spec_of, first, told, changed, times, rests = {}, {}, {}, {}, {}, {}
+  local counter_of, spec_of, first, same, times, rests = {}, {}, {}, {}, {}, {}
+  local leading, added, others, told, changed = {}, {}, {}, {}, {}
   local quotas = 0
   parts, last = {}, 0
 
-  for counter = 1, count do
-    local value, spec = values[counter], specs[byte(kinds, counter)]
-    spec_of[counter], first[counter] = spec, quotas
-    if not value then
-      told[counter] = ''
-      for _ = 8, spec.size, 8 do
+  local join
+  if #places > 2 * count then
+    -- Takes the block of a tag out of the windows that no place had so far.
+    local function claim(counter, tag)
+      local blocks = others[counter]
+      for from = 1, blocks and #blocks or 0, 14 do
+        local time, rest, own = unpack_struct('<dI4I2', blocks, from)
+        if own == tag then
+          blocks = sub(blocks, 1, from - 1) .. sub(blocks, from + 14)
+          others[counter] = blocks ~= '' and blocks or nil
+          return time, rest
+        end
+      end
+      return now, 0
+    end
+
+    -- The number under which the counter has the state of a window, nil if no place has had it so far.
+    local function known(counter, tag)
+      local lead = leading[counter]
+      for at = 9, spec_of[lead].size, 9 do
+        if spec_of[lead][at - 1] == tag then
+          return first[lead] + at / 9
+        end
+      end
+      local slots = added[counter]
+      for i = 1, slots and #slots or 0, 2 do
+        if slots[i + 1] == tag then
+          return slots[i]
+        end
+      end
+    end
+
+    -- Opens another place of a counter.
+    join = function(counter, spec)
+      for at = 9, spec.size, 9 do
+        quotas = quotas + 1
+        local quota = known(counter, spec[at - 1])
+        if quota then
+          same[quotas] = quota
+        else
+          local slots = added[counter] or {}
+          added[counter], quota = slots, quotas
+          slots[#slots + 1], slots[#slots + 2] = quota, spec[at - 1]
+          times[quota], rests[quota] = claim(counter, spec[at - 1])
+          if rests[quota] == 0 then
+            rests[quota] = nil
+          end
+        end
+        if times[quota] - now > 2 * spec[at] then
+          times[quota], rests[quota] = now + spec[at], nil
+          changed[counter], existing = true, existing or values[counter]
+          told[counter] = told[counter] and nil
+        end
+      end
+    end
+  end
+
+  for place = 1, #places / 2 do
+    local counter, kind = byte(places, 2 * place - 1, 2 * place)
+    local spec, value = specs[kind], values[counter]
+    counter_of[place], spec_of[place], first[place] = counter, spec, quotas
+    if leading[counter] then
+      join(counter, spec)
+    elseif not value then
+      leading[counter], told[counter] = place, ''
+      for _ = 9, spec.size, 9 do
         quotas = quotas + 1
         times[quotas] = now
       end
     else
+      leading[counter] = place
       local length, state, sound, stored, own = #value, value, true, nil, nil
       if length == 19 then
         stored, own = tonumber(sub(value, 1, 16)), sub(value, 17)
@@ -67,36 +136,48 @@ repeat
       elseif length == 0 or length % 14 ~= 0 then
         sound = false
       end
-      for at = 8, spec.size, 8 do
+      local found = 0
+      for at = 9, spec.size, 9 do
         quotas = quotas + 1
         local time, rest = now, 0
         if stored then
-          if own == spec.tag or tonumber(own) == spec[at] then
-            time = stored
+          if own == spec.tag or tonumber(own) == spec[at - 1] then
+            time, found = stored, 1
           end
         elseif sound then
           for from = 1, length, 14 do
             local block, block_rest, tag = unpack_struct('<dI4I2', value, from)
             if not (block >= 0 and block < 9007199254740992) then
               sound = false
-            elseif tag == spec[at] then
-              time, rest = block, block_rest
+            elseif tag == spec[at - 1] then
+              time, rest, found = block, block_rest, found + 1
             end
           end
         end
-        local full, full_rest = spec[at - 2], spec[at - 1]
         if time < now then
           time, rest = now, 0
-        elseif time - now > 2 * (full_rest > 0 and full + 1 or full) then
-          time, rest = now + full, full_rest
+        elseif time - now > 2 * spec[at] then
+          time, rest = now + spec[at], 0
           changed[counter], existing, state = true, true, nil
-        elseif rest >= spec[at - 7] then
-          time, rest = time + 1, 0
         end
         times[quotas] = time
         if rest ~= 0 then
           rests[quotas] = rest
         end
+      end
+      if sound and stored and found == 0 and stored > now then
+        others[counter] = pack_struct('<dI4I2', stored, 0, tonumber(own))
+      elseif sound and not stored and found < length / 14 then
+        local blocks = ''
+        for from = 1, length, 14 do
+          local time, _, tag = unpack_struct('<dI4I2', value, from)
+          local known = time <= now
+          for at = 9, spec.size, 9 do
+            known = known or tag == spec[at - 1]
+          end
+          blocks = known and blocks or blocks .. sub(value, from, from + 13)
+        end
+        others[counter] = blocks ~= '' and blocks or nil
       end
       told[counter] = sound and state
     end
@@ -112,22 +193,27 @@ repeat
     end
     local taken = most
     for member = head + 2, final do
-      local counter = byte(heads, member)
-      if told[counter] == false then
+      local place = byte(heads, member)
+      if told[counter_of[place]] == false then
         taken = -1
         break
       elseif since == 0 and taken > 0 then
-        local spec, quota = spec_of[counter], first[counter]
-        for at = 8, spec.size, 8 do
-          quota = quota + 1
-          local micros, whole = spec[at - 2] - times[quota] + now, spec[at - 4]
+        local spec, number = spec_of[place], first[place]
+        for at = 9, spec.size, 9 do
+          number = number + 1
+          local quota = same[number] or number
+          local micros, whole = spec[at - 3] - times[quota] + now, spec[at - 5]
           -- As a rule there is more than enough; otherwise it is worked out exactly.
           if taken * (whole + 1) >= micros then
-            local rest = spec[at - 1] - (rests[quota] or 0)
-            if rest < 0 then
-              micros, rest = micros - 1, rest + spec[at - 7]
+            local permits = spec[at - 8]
+            local rest = spec[at - 2]
+            if rests[quota] then
+              rest = rest - floor(rests[quota] * permits / 100000000)
             end
-            local available = permits_in(micros, rest, spec[at - 7], spec[at - 6], spec[at - 5], whole, spec[at - 3])
+            if rest < 0 then
+              micros, rest = micros - 1, rest + permits
+            end
+            local available = permits_in(micros, rest, permits, spec[at - 7], spec[at - 6], whole, spec[at - 4])
             if available < taken then
               taken = available
             end
@@ -158,46 +244,60 @@ repeat
     end
     if taken >= 0 then
       for member = head + 2, final do
-        local counter = byte(heads, member)
+        local place = byte(heads, member)
+        local counter = counter_of[place]
         local state = told[counter]
         if sign ~= 0 or not state then
-          local spec, quota = spec_of[counter], first[counter]
-          local size = spec.size
+          local spec, number = spec_of[place], first[place]
           if sign ~= 0 then
             changed[counter], existing = true, existing or values[counter]
-            for at = 8, size, 8 do
-              quota = quota + 1
-              local permits, whole, part = spec[at - 7], spec[at - 4], spec[at - 3]
-              local time, rest = times[quota], rests[quota] or 0
+            for at = 9, spec.size, 9 do
+              number = number + 1
+              local quota = same[number] or number
+              local permits, whole, part = spec[at - 8], spec[at - 5], spec[at - 4]
+              local time, rest = times[quota], nil
               if sign > 0 then
                 time = time + taken * whole
                 if part ~= 0 then
-                  time, rest = time + floor(taken * part / permits), rest + taken * part % permits
+                  time, rest = time + floor(taken * part / permits), taken * part % permits
+                end
+              elseif now - since <= (spec[at - 2] > 0 and spec[at - 3] + 1 or spec[at - 3]) then
+                time = time - most * whole
+                if part ~= 0 then
+                  time, rest = time - floor(most * part / permits), -(most * part % permits)
+                end
+              end
+              if rest then
+                local stored = rests[quota]
+                if stored then
+                  rest = rest + floor(stored * permits / 100000000)
                 end
                 if rest >= permits then
                   time, rest = time + 1, rest - permits
-                end
-              elseif now - since <= (spec[at - 1] > 0 and spec[at - 2] + 1 or spec[at - 2]) then
-                time, rest = time - most * whole - floor(most * part / permits), rest - most * part % permits
-                if rest < 0 then
+                elseif rest < 0 then
                   time, rest = time - 1, rest + permits
                 end
-                if time < now then
-                  time, rest = now, 0
-                end
+                rests[quota] = rest ~= 0 and -floor(-rest * 100000000 / permits) or nil
+              end
+              if time < now then
+                time, rests[quota] = now, nil
               end
               times[quota] = time
-              rests[quota] = rest ~= 0 and rest or nil
             end
           end
-          quota = first[counter] + 1
-          if size == 8 and not rests[quota] then
-            state = format('%016d', times[quota]) .. spec.tag
+          local lead = leading[counter]
+          local lead_spec, quota = spec_of[lead], first[lead] + 1
+          if lead_spec.size == 9 and not rests[quota] and not added[counter] and not others[counter] then
+            state = format('%016d', times[quota]) .. lead_spec.tag
           else
-            state = ''
-            for at = 8, size, 8 do
-              state = state .. pack_struct('<dI4I2', times[quota], rests[quota] or 0, spec[at])
+            state = others[counter] or ''
+            for at = 9, lead_spec.size, 9 do
+              state = state .. pack_struct('<dI4I2', times[quota], rests[quota] or 0, lead_spec[at - 1])
               quota = quota + 1
+            end
+            local slots = added[counter]
+            for i = 1, slots and #slots or 0, 2 do
+              state = state .. pack_struct('<dI4I2', times[slots[i]], rests[slots[i]] or 0, slots[i + 1])
             end
           end
           told[counter] = state
@@ -217,12 +317,20 @@ repeat
     local counter = turn > count and turn - count or turn
     local fresh, state = turn <= count, told[counter]
     if changed[counter] and state and fresh == not values[counter] then
-      local quota, longest = first[counter], 0
-      for _ = 8, spec_of[counter].size, 8 do
+      local lead = leading[counter]
+      local quota, longest = first[lead], 0
+      for _ = 9, spec_of[lead].size, 9 do
         quota = quota + 1
         if times[quota] > longest then
           longest = times[quota]
         end
+      end
+      local slots, blocks = added[counter], others[counter]
+      for i = 1, slots and #slots or 0, 2 do
+        longest = math.max(longest, times[slots[i]])
+      end
+      for from = 1, blocks and #blocks or 0, 14 do
+        longest = math.max(longest, (unpack_struct('<d', blocks, from)))
       end
       local millis = floor((longest - now) / 1000) + linger
       if millis ~= expiry then

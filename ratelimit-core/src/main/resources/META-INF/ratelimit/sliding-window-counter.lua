@@ -1,39 +1,39 @@
--- Sliding-window counter: a quota's state is the start of its window, aligned to 1970, the count in it and the count in the
--- window before, which weighs as much as a window that ends now still covers of it.
--- Stored as 18 bytes per quota: double start in microseconds, 4-byte current, 4-byte previous, 2-byte tag.
+-- Sliding-window counter: the state of a window is when the one after it ends, aligned to 1970, the count in it and the count in
+-- the window before, which weighs as much as a window that ends now still covers of it.
+-- Stored as 18 bytes per window: double end in microseconds, 4-byte current, 4-byte previous, 2-byte tag.
 
-find = function(value, tag)
-  if #value == 0 or #value % 18 ~= 0 then
-    return nil
-  end
-  local found, found_current, found_previous = false, 0, 0
-  for at = 1, #value, 18 do
-    local begin, current, previous, own = unpack_struct('<dI4I4I2', value, at)
-    if not is_time(begin) then
-      return nil
-    end
-    if own == tag then
-      found, found_current, found_previous = begin, current, previous
-    end
-  end
-  return found, found_current, found_previous
+width = 18
+
+decode = function(value, at)
+  local ends, current, previous, tag = unpack_struct('<dI4I4I2', value, at)
+  return { ends = ends, current = current, previous = previous }, tag
+end
+
+encode = function(window, tag)
+  return pack_struct('<dI4I4I2', window.ends, window.current, window.previous, tag)
+end
+
+local function end_at(quota, time)
+  return time - time % quota.window + 2 * quota.window
 end
 
 start = function(quota, now)
-  quota.start, quota.current, quota.previous = now - now % quota.spec.window, 0, 0
+  return { ends = end_at(quota, now), current = 0, previous = 0 }
 end
 
-settle = function(quota, now, counted_from, current, previous)
-  local begin = now - now % quota.spec.window
-  quota.start, quota.current, quota.previous = begin, current, previous
-  if counted_from < begin then
-    quota.previous = counted_from == begin - quota.spec.window and current or 0
-    quota.current = 0
-  elseif counted_from > begin then
-    quota.current = math.min(quota.spec.permits, current + previous)
-    quota.previous = 0
+settle = function(window, quota, now)
+  local outruns = window.ends - 2 * quota.window > now
+  local ends = end_at(quota, now)
+  if window.ends < ends then
+    window.previous = window.ends == ends - quota.window and window.current or 0
+    window.current = 0
+  elseif window.ends > ends then
+    -- The clock was set back: what was counted in this window and in the one before counts now.
+    window.current = math.min(quota.most, window.current + window.previous)
+    window.previous = 0
   end
-  return counted_from > now
+  window.ends = ends
+  return outruns
 end
 
 -- previous * remaining / window, rounded up. The product can exceed 2^53: the quotient is estimated and corrected by its exact
@@ -52,31 +52,23 @@ local function share_up(previous, remaining, window)
   return share
 end
 
-count = function(quota, now)
+count = function(window, quota, now)
   local weighted = 0
-  if quota.previous > 0 then
-    weighted = share_up(quota.previous, quota.start + quota.spec.window - now, quota.spec.window)
+  if window.previous > 0 then
+    weighted = share_up(window.previous, window.ends - quota.window - now, quota.window)
   end
-  return quota.spec.permits - quota.current - weighted
+  return quota.permits - window.current - weighted
 end
 
-spend = function(quota, permits)
-  quota.current = quota.current + permits
+spend = function(window, permits)
+  window.current = window.current + permits
 end
 
-refund = function(quota, permits, since)
-  local begin = since - since % quota.spec.window
-  if begin == quota.start then
-    quota.current = math.max(0, quota.current - permits)
-  elseif begin == quota.start - quota.spec.window then
-    quota.previous = math.max(0, quota.previous - permits)
+refund = function(window, quota, permits, since)
+  local ends = end_at(quota, since)
+  if ends == window.ends then
+    window.current = math.max(0, window.current - permits)
+  elseif ends == window.ends - quota.window then
+    window.previous = math.max(0, window.previous - permits)
   end
-end
-
-encode = function(quota)
-  return pack_struct('<dI4I4I2', quota.start, quota.current, quota.previous, quota.spec.tag)
-end
-
-left = function(quota, now)
-  return quota.start + 2 * quota.spec.window - now
 end

@@ -2,6 +2,8 @@
 -- microsecond the second joins the first one's entry, so an entry's time names it.
 -- Stored as 20 bytes per entry: double time, double permits admitted before it, 4-byte permits of its own. Because the total
 -- is running, what a window holds is one subtraction after a binary search: no call walks the log.
+-- A spec is how many quotas there are, permits and window of each, and the most permits and the length of each window that some
+-- caller of the limit has: entries are kept for all of them.
 
 local unpack_struct, pack_struct, byte, floor = struct.unpack, struct.pack, string.byte, math.floor
 
@@ -59,43 +61,48 @@ local function keep(counter)
   redis.call('PEXPIRE', counter.key, floor((counter.longest + 999) / 1000) + linger)
 end
 
-local function open(key, spec, now)
-  local counter = { key = key, longest = 0 }
-  local length = redis.pcall('LLEN', key)
-  if type(length) ~= 'number' then
-    return false
+local function read(text)
+  local spec = { live = {}, longest = 0 }
+  local own = unpack_struct('<d', text)
+  for at = 9, #text, 16 do
+    local permits, window = unpack_struct('<dd', text, at)
+    local windows = #spec < own and spec or spec.live
+    windows[#windows + 1] = { permits = permits, window = window }
+    spec.longest = math.max(spec.longest, window)
   end
-  if length > 0 and (#redis.call('LINDEX', key, 0) ~= 20 or #redis.call('LINDEX', key, -1) ~= 20) then
-    return false
+  return spec
+end
+
+local function load()
+  local counters = {}
+  for i = 1, #KEYS do
+    local key = KEYS[i]
+    local length = redis.pcall('LLEN', key)
+    counters[i] = type(length) == 'number'
+      and (length == 0 or #redis.call('LINDEX', key, 0) == 20 and #redis.call('LINDEX', key, -1) == 20)
+      and { key = key, longest = 0 }
+    if counters[i] then
+      measure(counters[i])
+    end
   end
-  for i = 1, #spec / 64 do
-    local permits, window = unpack_struct('<dd', spec, i * 64 - 63)
-    counter[i] = { permits = permits, window = window }
-    counter.longest = math.max(counter.longest, window)
-  end
-  measure(counter)
+  return counters
+end
+
+local function enter(counter, spec, now)
+  counter.longest = math.max(counter.longest, spec.longest)
   if counter.last > now then
     -- The clock was set back: all that lies ahead counts as admitted now.
     local from = first_after(counter, now - 1)
     local _, before = entry(counter, from)
     if from == 0 then
-      redis.call('DEL', key)
+      redis.call('DEL', counter.key)
     else
-      redis.call('LTRIM', key, 0, from - 1)
+      redis.call('LTRIM', counter.key, 0, from - 1)
     end
-    redis.call('RPUSH', key, pack_struct('<ddI4', now, before, counter.total - before))
+    redis.call('RPUSH', counter.key, pack_struct('<ddI4', now, before, counter.total - before))
     keep(counter)
     measure(counter)
   end
-  return counter
-end
-
-local function load(now)
-  local counters = {}
-  for i = 1, #KEYS do
-    counters[i] = open(KEYS[i], ARGV[4 + byte(ARGV[2], i)], now)
-  end
-  return counters
 end
 
 -- Permits in a window that ends now, and the index of the oldest entry in it.
@@ -108,15 +115,30 @@ local function used(counter, window, now)
   return counter.total - before, oldest, before
 end
 
-local function room(counter, now)
+local function room(counter, spec, now)
   local least = 9007199254740992
-  for i = 1, #counter do
-    least = math.min(least, counter[i].permits - used(counter, counter[i].window, now))
+  for i = 1, #spec do
+    least = math.min(least, spec[i].permits - used(counter, spec[i].window, now))
   end
   return math.max(0, least)
 end
 
-local function take(counter, permits, now)
+-- Index of the first entry that some caller can still need. For a window an entry is needed unless it is outside, or as many
+-- permits as any caller has in the window were admitted after it and can no longer be given back.
+local function first_needed(counter, spec, now)
+  local first, settled = counter.length, counter.length - DEEPEST_GIVE_BACK - 1
+  for i = 1, #spec.live do
+    local needed = first_after(counter, now - spec.live[i].window)
+    if settled > needed then
+      local _, before = entry(counter, settled)
+      needed = math.max(needed, first_reaching(counter, before - spec.live[i].permits + 1))
+    end
+    first = math.min(first, needed)
+  end
+  return first
+end
+
+local function take(counter, spec, permits, now)
   if counter.last == now then
     local time, before, cost = entry(counter, -1)
     redis.call('LSET', counter.key, -1, pack_struct('<ddI4', time, before, cost + permits))
@@ -125,7 +147,7 @@ local function take(counter, permits, now)
     counter.length, counter.last = counter.length + 1, now
   end
   counter.total = counter.total + permits
-  local gone = math.min(first_after(counter, now - counter.longest), PRUNED_AT_ONCE)
+  local gone = math.min(first_needed(counter, spec, now), PRUNED_AT_ONCE)
   if gone > 0 then
     redis.call('LPOP', counter.key, gone)
     counter.length = counter.length - gone
@@ -133,7 +155,7 @@ local function take(counter, permits, now)
   keep(counter)
 end
 
-local function give_back(counter, permits, since)
+local function give_back(counter, _, permits, since)
   local index = first_after(counter, since - 1)
   local behind = counter.length - index - 1
   if behind < 0 or behind > DEEPEST_GIVE_BACK then
@@ -171,14 +193,14 @@ end
 -- The entries that say all there is to say now: per quota the oldest in its window, the one whose leaving makes room for one
 -- permit more and, if the request was refused, the one whose leaving makes room for it; and the two newest. The same
 -- arithmetic on these gives the same answers as on the whole log.
-local function tell(counter, wanted, now)
+local function tell(counter, spec, wanted, now)
   if counter.length == 0 then
     return ''
   end
   local told = table.concat(redis.call('LRANGE', counter.key, -2, -1))
-  for i = 1, #counter do
-    local permits = counter[i].permits
-    local held, oldest, before = used(counter, counter[i].window, now)
+  for i = 1, #spec do
+    local permits = spec[i].permits
+    local held, oldest, before = used(counter, spec[i].window, now)
     if held > 0 then
       told = told .. redis.call('LINDEX', counter.key, oldest)
       local excess = math.max(1, held + 1 - permits)

@@ -1,66 +1,54 @@
 -- What the algorithms share whose counter is one string: all are read with one MGET, kept in tables while the call lasts and
--- written once at the end. A counter is a list of its quotas and `value`, its string as last read or told. A quota is its
--- state and `spec`, the numbers it counts by, which all counters of a limit share. The algorithm says what is particular:
---   find(value, tag)                    the numbers of the block with a window's tag, false if there is none, nil if the
---                                       string is none of its own
---   start(quota, now)                   a quota that nobody has used
---   settle(quota, now, ...)             brings such numbers up to date; true if they were ahead of the clock
---   count(quota, now)                   permits that can be taken
---   spend(quota, permits)               takes them
---   refund(quota, permits, since, now)  gives back what was taken at a time
---   encode(quota, alone)                its part of the string
---   left(quota, now)                    microseconds until it means nothing
+-- written once at the end. A counter is its windows by tag: those that a request of this call has, up to date, and those that
+-- only other callers have, as stored. `value` is its string as last read or told. A spec is a list of quotas: permits, window,
+-- tag and the most permits that any caller has in the window. The algorithm says what is particular of a window, whose `ends`
+-- is when it means nothing any more:
+--   width                               bytes of a window in the string
+--   decode(value, at)                   a window and its tag
+--   encode(window, tag)                 its part of the string
+--   start(quota, now)                   a window that nobody has used
+--   settle(window, quota, now)          brings it up to date; true if it was ahead of the clock
+--   count(window, quota, now)           permits that can be taken
+--   spend(window, permits)              takes them
+--   refund(window, quota, permits, since)  gives back what was taken at a time
 
-local unpack_struct, pack_struct, byte, sub = struct.unpack, struct.pack, string.byte, string.sub
-local find, start, settle, count, spend, refund, encode, left
+local unpack_struct, pack_struct, byte, floor = struct.unpack, struct.pack, string.byte, math.floor
+local width, decode, encode, start, settle, count, spend, refund
 
 -- Milliseconds that a key outlives its state: one, because Redis compares expiry with a clock that it reads at another
 -- moment; a day on a test's clock, which may stand still while Redis's own runs.
 local linger = ARGV[1] == '' and 1 or 86400000
 
-local specs = {}
-
-local function specs_of(text)
-  local known = specs[text]
-  if not known then
-    known = {}
-    for i = 1, #text / 64 do
-      local permits, window, burst, whole, part, full, full_rest, tag = unpack_struct('<dddddddd', text, i * 64 - 63)
-      known[i] = {
-        permits = permits, window = window, burst = burst, whole = whole, part = part, full = full,
-        full_rest = full_rest, tag = tag,
-      }
-    end
-    specs[text] = known
+local function read(text)
+  local spec = {}
+  for at = 1, #text, 32 do
+    local permits, window, tag, most = unpack_struct('<dddd', text, at)
+    spec[#spec + 1] = { permits = permits, window = window, tag = tag, most = most }
   end
-  return known
+  return spec
 end
 
-local function open(value, text, now)
-  local known = specs_of(text)
-  local counter = { value = value or '', changed = false }
-  for i = 1, #known do
-    local spec = known[i]
-    local quota = { spec = spec, time = 0, rest = 0 }
-    if value then
-      local first, second, third, fourth = find(value, spec.tag)
-      if first == nil then
+-- The counter of a string, false if the string is none of ours.
+local function parse(value)
+  local counter = { value = value or '', changed = false, windows = {}, tags = {}, stored = {}, stored_tags = {} }
+  if value then
+    if #value == 0 or #value % width ~= 0 then
+      return false
+    end
+    for at = 1, #value, width do
+      local window, tag = decode(value, at)
+      -- What is no double, or no time of ours, cannot be a time.
+      if not (window.ends >= 0 and window.ends < 9007199254740992) then
         return false
       end
-      if not first then
-        start(quota, now)
-      elseif settle(quota, now, first, second, third, fourth) then
-        counter.changed, counter.value = true, nil
-      end
-    else
-      start(quota, now)
+      counter.stored[tag] = window
+      counter.stored_tags[#counter.stored_tags + 1] = tag
     end
-    counter[i] = quota
   end
   return counter
 end
 
-local function load(now)
+local function load()
   local values = redis.call('MGET', unpack(KEYS))
   local missing = {}
   for i = 1, #KEYS do
@@ -68,7 +56,7 @@ local function load(now)
     if not value then
       missing[#missing + 1] = KEYS[i]
     end
-    values[i] = open(value, ARGV[4 + byte(ARGV[2], i)], now)
+    values[i] = parse(value)
   end
   -- MGET has no answer for what is no string either. As a rule none of the missing is there.
   if #missing > 0 and redis.call('EXISTS', unpack(missing)) > 0 then
@@ -81,10 +69,28 @@ local function load(now)
   return values
 end
 
-local function room(counter, now)
-  local least = count(counter[1], now)
-  for i = 2, #counter do
-    local available = count(counter[i], now)
+local function enter(counter, spec, now)
+  for i = 1, #spec do
+    local quota = spec[i]
+    local tag = quota.tag
+    if not counter.windows[tag] then
+      local window = counter.stored[tag]
+      if not window then
+        window = start(quota, now)
+      elseif settle(window, quota, now) then
+        counter.changed, counter.value = true, nil
+      end
+      counter.stored[tag] = nil
+      counter.windows[tag] = window
+      counter.tags[#counter.tags + 1] = tag
+    end
+  end
+end
+
+local function room(counter, spec, now)
+  local least = count(counter.windows[spec[1].tag], spec[1], now)
+  for i = 2, #spec do
+    local available = count(counter.windows[spec[i].tag], spec[i], now)
     if available < least then
       least = available
     end
@@ -92,46 +98,48 @@ local function room(counter, now)
   return least > 0 and least or 0
 end
 
-local function take(counter, permits)
-  for i = 1, #counter do
-    spend(counter[i], permits)
+local function take(counter, spec, permits)
+  for i = 1, #spec do
+    spend(counter.windows[spec[i].tag], permits)
   end
   counter.changed, counter.value = true, nil
 end
 
-local function give_back(counter, permits, since, now)
-  for i = 1, #counter do
-    refund(counter[i], permits, since, now)
+local function give_back(counter, spec, permits, since)
+  for i = 1, #spec do
+    refund(counter.windows[spec[i].tag], spec[i], permits, since)
   end
   counter.changed, counter.value = true, nil
 end
 
-local function tell(counter)
-  local value = counter.value
-  if not value then
-    value = encode(counter[1], #counter == 1)
-    for i = 2, #counter do
-      value = value .. encode(counter[i])
+-- Calls a function with each window that means something, and its tag.
+local function each(counter, now, visit)
+  for i = 1, #counter.tags do
+    visit(counter.windows[counter.tags[i]], counter.tags[i])
+  end
+  for i = 1, #counter.stored_tags do
+    local window = counter.stored[counter.stored_tags[i]]
+    if window and window.ends > now then
+      visit(window, counter.stored_tags[i])
     end
+  end
+end
+
+local function tell(counter, _, _, now)
+  if not counter.value then
+    local value = ''
+    each(counter, now, function(window, tag)
+      value = value .. encode(window, tag)
+    end)
     counter.value = value
   end
-  return value
+  return counter.value
 end
 
 local function save(key, counter, now)
-  local longest = 0
-  for i = 1, #counter do
-    longest = math.max(longest, left(counter[i], now))
-  end
-  redis.call('SET', key, tell(counter), 'PX', floor((longest + 999) / 1000) + linger)
-end
-
--- Whether a number can be a time: what is no double, or no time of ours, cannot.
-local function is_time(number)
-  return number >= 0 and number < 9007199254740992
-end
-
--- How long an empty quota takes to be full, rounded up.
-local function full_up(quota)
-  return quota.spec.full_rest > 0 and quota.spec.full + 1 or quota.spec.full
+  local longest = now
+  each(counter, now, function(window)
+    longest = math.max(longest, window.ends)
+  end)
+  redis.call('SET', key, tell(counter, nil, nil, now), 'PX', floor((longest - now + 999) / 1000) + linger)
 end

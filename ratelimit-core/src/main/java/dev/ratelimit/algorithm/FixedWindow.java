@@ -8,7 +8,8 @@ final class FixedWindow extends PerQuota {
 
 	static final Formula INSTANCE = new FixedWindow();
 
-	private static final int START = 0;
+	/** When the window ends. */
+	private static final int UNTIL = 0;
 
 	private static final int COUNT = 1;
 
@@ -18,24 +19,24 @@ final class FixedWindow extends PerQuota {
 
 	@Override
 	void fill(long[] state, int at, Pace pace, long now) {
-		state[at + START] = pace.windowStart(now);
+		state[at + UNTIL] = end(pace, now);
 		state[at + COUNT] = 0;
 	}
 
 	@Override
 	void settle(long[] state, int at, Pace pace, long now) {
-		long start = pace.windowStart(now);
-		if (state[at + START] < start) {
+		long end = end(pace, now);
+		if (state[at + UNTIL] < end) {
 			state[at + COUNT] = 0;
 		}
 		// A window that lies ahead means that the clock was set back: what was counted in
 		// it counts now.
-		state[at + START] = start;
+		state[at + UNTIL] = end;
 	}
 
 	@Override
 	boolean outruns(long[] state, int at, Pace pace, long now) {
-		return state[at + START] > now;
+		return state[at + UNTIL] - pace.window > now;
 	}
 
 	@Override
@@ -45,7 +46,7 @@ final class FixedWindow extends PerQuota {
 
 	@Override
 	void giveBack(long[] state, int at, Pace pace, long now, long since, long permits) {
-		if (pace.windowStart(since) == state[at + START]) {
+		if (end(pace, since) == state[at + UNTIL]) {
 			state[at + COUNT] = Math.max(0, state[at + COUNT] - permits);
 		}
 	}
@@ -57,12 +58,16 @@ final class FixedWindow extends PerQuota {
 
 	@Override
 	long wait(long[] state, int at, Pace pace, long now, long permits) {
-		return state[at + START] + pace.window - now;
+		return state[at + UNTIL] - now;
 	}
 
 	@Override
 	long resetAfter(long[] state, int at, Pace pace, long now) {
-		return (state[at + COUNT] > 0) ? state[at + START] + pace.window - now : 0;
+		return (state[at + COUNT] > 0) ? state[at + UNTIL] - now : 0;
+	}
+
+	private static long end(Pace pace, long time) {
+		return pace.windowStart(time) + pace.window;
 	}
 
 }

@@ -18,9 +18,9 @@ public interface Formula {
 	long[] UNUSED = {};
 
 	/**
-	 * Brings a state up to date: rolls windows, refills, matches quotas by window length
-	 * after a change of policy, and draws back what lies further in the future than it
-	 * can be meant.
+	 * Brings a state up to date: rolls windows, refills, finds quotas by the length of
+	 * their window, and draws back what lies further in the future than any live quota
+	 * can bring it. Windows that only other callers have are kept behind the own ones.
 	 */
 	long[] settle(long[] state, Pace[] paces, long now);
 
@@ -65,8 +65,7 @@ public interface Formula {
 
 	static Formula of(Algorithm algorithm) {
 		return switch (algorithm) {
-			case GCRA -> Gcra.INSTANCE;
-			case TOKEN_BUCKET -> TokenBucket.INSTANCE;
+			case GCRA, TOKEN_BUCKET -> Gcra.INSTANCE;
 			case SLIDING_WINDOW_COUNTER -> SlidingWindowCounter.INSTANCE;
 			case SLIDING_WINDOW_LOG -> SlidingWindowLog.INSTANCE;
 			case FIXED_WINDOW -> FixedWindow.INSTANCE;

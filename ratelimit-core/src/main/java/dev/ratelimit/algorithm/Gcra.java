@@ -9,7 +9,7 @@ final class Gcra extends PerQuota {
 
 	static final Formula INSTANCE = new Gcra();
 
-	/** Offsets of the arrival time: microseconds, and the rest in 1/permits of one. */
+	/** Offsets of the arrival time: microseconds, and the rest of one as it is stored. */
 	private static final int TIME = 0;
 
 	private static final int REST = 1;
@@ -27,34 +27,26 @@ final class Gcra extends PerQuota {
 	@Override
 	void settle(long[] state, int at, Pace pace, long now) {
 		if (outruns(state, at, pace, now)) {
-			state[at + TIME] = now + pace.full;
-			state[at + REST] = pace.fullRest;
+			state[at + TIME] = now + pace.longestFill;
+			state[at + REST] = 0;
 		}
 		else if (state[at + TIME] < now) {
 			fill(state, at, pace, now);
-		}
-		else if (state[at + REST] >= pace.permits) {
-			// The rest was counted under another number of permits; it is less than a
-			// microsecond either way.
-			state[at + TIME] += 1;
-			state[at + REST] = 0;
 		}
 	}
 
 	@Override
 	boolean outruns(long[] state, int at, Pace pace, long now) {
-		// One burst may be used up and one more may be owed; anything beyond comes from a
-		// clock or a lowered limit.
-		return state[at + TIME] - now > 2 * pace.fullUp();
+		// One burst may be used up and one more may be owed, by whoever has the slowest
+		// quota; anything beyond comes from a clock or a lowered limit.
+		return state[at + TIME] - now > 2 * pace.longestFill;
 	}
 
 	@Override
 	void take(long[] state, int at, Pace pace, long permits) {
 		state[at + TIME] += pace.micros(permits);
-		state[at + REST] += pace.rest(permits);
-		if (state[at + REST] >= pace.permits) {
-			state[at + TIME] += 1;
-			state[at + REST] -= pace.permits;
+		if (pace.part != 0) {
+			move(state, at, pace, pace.restOf(state[at + REST]) + pace.rest(permits));
 		}
 	}
 
@@ -64,27 +56,32 @@ final class Gcra extends PerQuota {
 			return;
 		}
 		state[at + TIME] -= pace.micros(permits);
-		state[at + REST] -= pace.rest(permits);
-		if (state[at + REST] < 0) {
-			state[at + TIME] -= 1;
-			state[at + REST] += pace.permits;
+		if (pace.part != 0) {
+			move(state, at, pace, pace.restOf(state[at + REST]) - pace.rest(permits));
 		}
 		if (state[at + TIME] < now) {
 			fill(state, at, pace, now);
 		}
 	}
 
+	/** Stores a rest that may be a whole microsecond too much or too little. */
+	private static void move(long[] state, int at, Pace pace, long rest) {
+		long carried = Math.floorDiv(rest, pace.permits);
+		state[at + TIME] += carried;
+		state[at + REST] = pace.stored(rest - carried * pace.permits);
+	}
+
 	@Override
 	long remaining(long[] state, int at, Pace pace, long now) {
 		long room = pace.full - (state[at + TIME] - now);
-		long rest = pace.fullRest - state[at + REST];
+		long rest = pace.fullRest - pace.restOf(state[at + REST]);
 		return (rest < 0) ? pace.permitsIn(room - 1, rest + pace.permits) : pace.permitsIn(room, rest);
 	}
 
 	@Override
 	long wait(long[] state, int at, Pace pace, long now, long permits) {
 		long wait = state[at + TIME] - now + pace.micros(permits) - pace.full;
-		long rest = state[at + REST] + pace.rest(permits) - pace.fullRest;
+		long rest = pace.restOf(state[at + REST]) + pace.rest(permits) - pace.fullRest;
 		if (rest > pace.permits) {
 			return wait + 2;
 		}

@@ -1,11 +1,13 @@
 package dev.ratelimit.algorithm;
 
-import java.util.Comparator;
-import java.util.HashSet;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
+import dev.ratelimit.Algorithm;
 import dev.ratelimit.Quota;
+import dev.ratelimit.WindowTag;
 
 /**
  * The exact arithmetic of a quota: how long permits take to come back, and how many come
@@ -21,8 +23,14 @@ import dev.ratelimit.Quota;
  */
 public final class Pace {
 
-	/** How many {@link #numbers} there are. */
-	public static final int NUMBERS = 8;
+	/**
+	 * What a stored rest is counted in: parts of a microsecond that are the same for
+	 * every quota, so that callers with different quotas read each other's. A rest of a
+	 * quota survives being stored exactly, because there are more parts than permits;
+	 * another quota reads it to within 1/permits of a microsecond, at most a millionth of
+	 * a permit.
+	 */
+	static final long PARTS = 100_000_000;
 
 	/** Permits per window; also the denominator of every rest. */
 	final long permits;
@@ -41,17 +49,29 @@ public final class Pace {
 
 	final long fullRest;
 
-	/**
-	 * Names the window within a counter, so that a quota finds its state again after a
-	 * change of policy.
-	 */
+	/** Names the window within a counter. */
 	final int tag;
 
-	public Pace(Quota quota) {
-		this(quota, tag(quota.window().toSeconds()));
+	/**
+	 * How long the slowest quota that shares the counter takes from empty to full in this
+	 * window.
+	 */
+	final long longestFill;
+
+	/** The permits of the largest quota that shares the counter in this window. */
+	final long mostPermits;
+
+	/** All windows that somebody is counted in on the counter. */
+	final List<LiveWindow> live;
+
+	/**
+	 * The pace of a quota that shares its counters with no other.
+	 */
+	Pace(Quota quota) {
+		this(quota, List.of());
 	}
 
-	private Pace(Quota quota, int tag) {
+	private Pace(Quota quota, List<LiveWindow> live) {
 		this.permits = quota.permits();
 		this.window = quota.window().toSeconds() * 1_000_000;
 		this.burst = quota.burst();
@@ -59,40 +79,80 @@ public final class Pace {
 		this.part = this.window % this.permits;
 		this.full = micros(this.burst);
 		this.fullRest = rest(this.burst);
-		this.tag = tag;
+		this.tag = WindowTag.of(quota.window());
+		this.live = live;
+		long longestFill = fullUp();
+		long mostPermits = this.permits;
+		for (LiveWindow other : live) {
+			if (other.micros() == this.window) {
+				longestFill = Math.max(longestFill, other.longestFill());
+				mostPermits = Math.max(mostPermits, other.mostPermits());
+			}
+		}
+		this.longestFill = longestFill;
+		this.mostPermits = mostPermits;
 	}
 
 	/**
-	 * One pace per quota of a limit, in their order, each with a tag of its own: of two
-	 * windows with one tag the longer takes the next free one.
+	 * One pace per quota of a limit, in their order.
 	 */
 	public static Pace[] of(List<Quota> quotas) {
-		Pace[] paces = new Pace[quotas.size()];
-		Set<Integer> taken = new HashSet<>();
-		quotas.stream().sorted(Comparator.comparing(Quota::window)).forEach((quota) -> {
-			int tag = tag(quota.window().toSeconds());
-			while (!taken.add(tag)) {
-				tag = (tag < 999) ? tag + 1 : 400;
-			}
-			paces[quotas.indexOf(quota)] = new Pace(quota, tag);
-		});
-		return paces;
+		return of(quotas, List.of());
 	}
 
 	/**
-	 * The numbers that a script needs, in the order in which it reads them.
+	 * One pace per quota of a limit, in their order.
+	 * @param shared the windows of all who share the counters
 	 */
-	public double[] numbers() {
-		return new double[] { this.permits, this.window, this.burst, this.whole, this.part, this.full, this.fullRest,
-				this.tag };
+	public static Pace[] of(List<Quota> quotas, List<LiveWindow> shared) {
+		List<LiveWindow> live = LiveWindows
+			.merged(Stream.concat(shared.stream(), quotas.stream().map(LiveWindow::of)).toList());
+		return quotas.stream().map((quota) -> new Pace(quota, live)).toArray(Pace[]::new);
 	}
 
 	/**
-	 * How long a counter's state can matter after its last change: two windows, or a
-	 * burst and another one owed.
+	 * The numbers that the script of an algorithm needs, in the order in which it reads
+	 * them.
 	 */
-	public long lifetimeMicros() {
-		return 2 * Math.max(this.window, fullUp());
+	public static double[] numbers(Algorithm algorithm, Pace[] paces) {
+		return switch (algorithm) {
+			case GCRA, TOKEN_BUCKET -> Arrays.stream(paces).flatMapToDouble(Pace::fillNumbers).toArray();
+			case FIXED_WINDOW, SLIDING_WINDOW_COUNTER ->
+				Arrays.stream(paces).flatMapToDouble(Pace::windowNumbers).toArray();
+			case SLIDING_WINDOW_LOG -> logNumbers(paces);
+		};
+	}
+
+	private DoubleStream fillNumbers() {
+		return DoubleStream.of(this.permits, this.window, this.burst, this.whole, this.part, this.full, this.fullRest,
+				this.tag, this.longestFill);
+	}
+
+	private DoubleStream windowNumbers() {
+		return DoubleStream.of(this.permits, this.window, this.tag, this.mostPermits);
+	}
+
+	/** How many quotas, permits and window of each, then of all windows on the log. */
+	private static double[] logNumbers(Pace[] paces) {
+		DoubleStream own = Arrays.stream(paces).flatMapToDouble((pace) -> DoubleStream.of(pace.permits, pace.window));
+		DoubleStream live = paces[0].live.stream()
+			.flatMapToDouble((window) -> DoubleStream.of(window.mostPermits(), window.micros()));
+		return DoubleStream.concat(DoubleStream.of(paces.length), DoubleStream.concat(own, live)).toArray();
+	}
+
+	/**
+	 * How long the state of a counter can matter after its last change: two windows, or a
+	 * burst and another one owed, of whoever shares it.
+	 */
+	public static long lifetimeMicros(Pace[] paces) {
+		long longest = 0;
+		for (Pace pace : paces) {
+			longest = Math.max(longest, Math.max(pace.window, pace.longestFill));
+		}
+		for (LiveWindow other : paces[0].live) {
+			longest = Math.max(longest, Math.max(other.micros(), other.longestFill()));
+		}
+		return 2 * longest;
 	}
 
 	/** Whole microseconds that this many permits take. */
@@ -140,24 +200,18 @@ public final class Pace {
 		return now - now % this.window;
 	}
 
-	static long roundUp(long micros, long rest) {
-		return (rest > 0) ? micros + 1 : micros;
+	/** A stored rest in 1/permits of a microsecond. */
+	long restOf(long stored) {
+		return stored * this.permits / PARTS;
 	}
 
-	/**
-	 * Three digits for a window: 1–99 of seconds, minutes, hours or days have a tag of
-	 * their own, all others share the range from 400. Two windows with one tag only pass
-	 * their state on to each other when a policy is changed from the one to the other.
-	 */
-	static int tag(long seconds) {
-		long[] units = { 1, 60, 3_600, 86_400 };
-		for (int unit = units.length - 1; unit >= 0; unit--) {
-			long count = seconds / units[unit];
-			if (seconds % units[unit] == 0 && count >= 1 && count <= 99) {
-				return (int) (unit * 100 + count);
-			}
-		}
-		return (int) (400 + seconds % 600);
+	/** A rest in 1/permits of a microsecond as it is stored. */
+	long stored(long rest) {
+		return (rest * PARTS + this.permits - 1) / this.permits;
+	}
+
+	static long roundUp(long micros, long rest) {
+		return (rest > 0) ? micros + 1 : micros;
 	}
 
 }

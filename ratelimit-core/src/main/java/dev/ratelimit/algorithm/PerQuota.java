@@ -14,7 +14,7 @@ abstract class PerQuota implements Formula {
 
 	@Override
 	public final long[] settle(long[] state, Pace[] paces, long now) {
-		long[] settled = new long[paces.length * this.width];
+		long[] settled = new long[paces.length * this.width + others(state, paces, now)];
 		for (int quota = 0; quota < paces.length; quota++) {
 			int to = quota * this.width;
 			int from = find(state, paces[quota].tag);
@@ -27,7 +27,32 @@ abstract class PerQuota implements Formula {
 				fill(settled, to + 1, paces[quota], now);
 			}
 		}
+		int to = paces.length * this.width;
+		for (int from = 0; to < settled.length; from += this.width) {
+			if (isOthers(state, from, paces, now)) {
+				System.arraycopy(state, from, settled, to, this.width);
+				to += this.width;
+			}
+		}
 		return settled;
+	}
+
+	/** How much of a state belongs to windows that only other callers have. */
+	private int others(long[] state, Pace[] paces, long now) {
+		int others = 0;
+		for (int from = 0; from < state.length; from += this.width) {
+			others += isOthers(state, from, paces, now) ? this.width : 0;
+		}
+		return others;
+	}
+
+	private static boolean isOthers(long[] state, int from, Pace[] paces, long now) {
+		for (Pace pace : paces) {
+			if (state[from] == pace.tag) {
+				return false;
+			}
+		}
+		return state[from + 1] > now;
 	}
 
 	@Override

@@ -8,7 +8,8 @@ final class SlidingWindowCounter extends PerQuota {
 
 	static final Formula INSTANCE = new SlidingWindowCounter();
 
-	private static final int START = 0;
+	/** When the state means nothing any more: the end of the window after this one. */
+	private static final int UNTIL = 0;
 
 	private static final int CURRENT = 1;
 
@@ -22,30 +23,30 @@ final class SlidingWindowCounter extends PerQuota {
 
 	@Override
 	void fill(long[] state, int at, Pace pace, long now) {
-		state[at + START] = pace.windowStart(now);
+		state[at + UNTIL] = until(pace, now);
 		state[at + CURRENT] = 0;
 		state[at + PREVIOUS] = 0;
 	}
 
 	@Override
 	void settle(long[] state, int at, Pace pace, long now) {
-		long start = pace.windowStart(now);
-		if (state[at + START] < start) {
-			state[at + PREVIOUS] = (state[at + START] == start - pace.window) ? state[at + CURRENT] : 0;
+		long until = until(pace, now);
+		if (state[at + UNTIL] < until) {
+			state[at + PREVIOUS] = (state[at + UNTIL] == until - pace.window) ? state[at + CURRENT] : 0;
 			state[at + CURRENT] = 0;
 		}
-		else if (state[at + START] > start) {
+		else if (state[at + UNTIL] > until) {
 			// A window that lies ahead means that the clock was set back: what was
 			// counted in it and in the one before counts now.
-			state[at + CURRENT] = Math.min(pace.permits, state[at + CURRENT] + state[at + PREVIOUS]);
+			state[at + CURRENT] = Math.min(pace.mostPermits, state[at + CURRENT] + state[at + PREVIOUS]);
 			state[at + PREVIOUS] = 0;
 		}
-		state[at + START] = start;
+		state[at + UNTIL] = until;
 	}
 
 	@Override
 	boolean outruns(long[] state, int at, Pace pace, long now) {
-		return state[at + START] > now;
+		return start(state, at, pace) > now;
 	}
 
 	@Override
@@ -55,24 +56,24 @@ final class SlidingWindowCounter extends PerQuota {
 
 	@Override
 	void giveBack(long[] state, int at, Pace pace, long now, long since, long permits) {
-		long window = pace.windowStart(since);
-		if (window == state[at + START]) {
+		long until = until(pace, since);
+		if (until == state[at + UNTIL]) {
 			state[at + CURRENT] = Math.max(0, state[at + CURRENT] - permits);
 		}
-		else if (window == state[at + START] - pace.window) {
+		else if (until == state[at + UNTIL] - pace.window) {
 			state[at + PREVIOUS] = Math.max(0, state[at + PREVIOUS] - permits);
 		}
 	}
 
 	@Override
 	long remaining(long[] state, int at, Pace pace, long now) {
-		long left = state[at + START] + pace.window - now;
+		long left = state[at + UNTIL] - pace.window - now;
 		return pace.permits - state[at + CURRENT] - shareUp(state[at + PREVIOUS], left, pace.window);
 	}
 
 	@Override
 	long wait(long[] state, int at, Pace pace, long now, long permits) {
-		long left = state[at + START] + pace.window - now;
+		long left = state[at + UNTIL] - pace.window - now;
 		long room = pace.permits - state[at + CURRENT] - permits;
 		if (room >= 0) {
 			return left - shrunk(state[at + PREVIOUS], room, pace.window);
@@ -83,7 +84,7 @@ final class SlidingWindowCounter extends PerQuota {
 
 	@Override
 	long resetAfter(long[] state, int at, Pace pace, long now) {
-		long left = state[at + START] + pace.window - now;
+		long left = state[at + UNTIL] - pace.window - now;
 		if (state[at + CURRENT] > 0) {
 			return left + pace.window;
 		}
@@ -122,6 +123,14 @@ final class SlidingWindowCounter extends PerQuota {
 			remainder -= window;
 		}
 		return share;
+	}
+
+	private static long until(Pace pace, long time) {
+		return pace.windowStart(time) + 2 * pace.window;
+	}
+
+	private static long start(long[] state, int at, Pace pace) {
+		return state[at + UNTIL] - 2 * pace.window;
 	}
 
 }

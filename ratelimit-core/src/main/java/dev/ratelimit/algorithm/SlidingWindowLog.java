@@ -1,6 +1,7 @@
 package dev.ratelimit.algorithm;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * One entry per admitted request, shared by all quotas of a limit: its time, the permits
@@ -58,8 +59,7 @@ final class SlidingWindowLog implements Formula {
 
 	@Override
 	public long[] take(long[] log, Pace[] paces, long now, long permits) {
-		long longest = Arrays.stream(paces).mapToLong((pace) -> pace.window).max().orElseThrow();
-		int from = firstAfter(log, now - longest);
+		int from = firstNeeded(log, paces[0].live, now);
 		boolean sameTime = log.length > 0 && log[log.length - WIDTH + TIME] == now;
 		long[] taken = Arrays.copyOfRange(log, from, sameTime ? log.length : log.length + WIDTH);
 		int last = taken.length - WIDTH;
@@ -110,6 +110,24 @@ final class SlidingWindowLog implements Formula {
 	@Override
 	public long resetAfter(long[] log, Pace[] paces, int quota, long now) {
 		return (used(log, paces[quota], now) == 0) ? 0 : log[log.length - WIDTH + TIME] + paces[quota].window - now;
+	}
+
+	/**
+	 * Offset of the first entry that somebody can still need. For a window an entry is
+	 * needed unless it is outside, or as many permits as any caller has in the window
+	 * were admitted after it, and can no longer be given back.
+	 */
+	private static int firstNeeded(long[] log, List<LiveWindow> live, long now) {
+		int first = log.length;
+		int settled = log.length - (DEEPEST_GIVE_BACK + 1) * WIDTH;
+		for (LiveWindow window : live) {
+			int needed = firstAfter(log, now - window.micros());
+			if (settled > needed) {
+				needed = Math.max(needed, firstReaching(log, log[settled + BEFORE] - window.mostPermits() + 1));
+			}
+			first = Math.min(first, needed);
+		}
+		return first;
 	}
 
 	private static long used(long[] log, Pace pace, long now) {

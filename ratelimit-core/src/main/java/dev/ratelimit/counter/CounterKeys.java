@@ -36,7 +36,7 @@ import dev.ratelimit.Limit;
 public final class CounterKeys {
 
 	/** Raised when the meaning of a stored value changes; old keys then expire unread. */
-	private static final char VERSION = '1';
+	private static final char VERSION = '2';
 
 	private static final int TAG_LENGTH = 11;
 

@@ -15,6 +15,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Quota;
 import dev.ratelimit.algorithm.Formula;
+import dev.ratelimit.algorithm.LiveWindow;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.algorithm.Pace;
 
 /**
@@ -29,11 +31,7 @@ public final class CounterSpec {
 
 	private final Limit limit;
 
-	private final Pace[] paces;
-
-	private final byte[] numbers;
-
-	private final long lifetimeMicros;
+	private final LiveWindows live;
 
 	private final long largestCost;
 
@@ -47,28 +45,62 @@ public final class CounterSpec {
 	 */
 	private final Map<Integer, CounterSpec[]> parts = new ConcurrentHashMap<>(0);
 
+	private volatile Numbers numbers;
+
 	public CounterSpec(Algorithm algorithm, Limit limit) {
 		this(algorithm, limit, Enforcement.STRICT);
 	}
 
 	/**
-	 * Works out how a limit counts.
+	 * Works out how a limit counts whose callers all have these quotas.
 	 * @param enforcement where permits are taken, unless the limit says it itself
 	 */
 	public CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement) {
-		this(algorithm, limit, enforcement, null);
+		this(algorithm, limit, enforcement, new LiveWindows());
 	}
 
-	private CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement, @Nullable CounterSpec whole) {
+	/**
+	 * Works out how a limit counts.
+	 * @param enforcement where permits are taken, unless the limit says it itself
+	 * @param live the windows of all callers that share the counters
+	 */
+	public CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement, LiveWindows live) {
+		this(algorithm, limit, enforcement, live, null);
+	}
+
+	private CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement, LiveWindows live,
+			@Nullable CounterSpec whole) {
 		this.whole = whole;
 		this.enforcement = (limit.enforcement() != null) ? limit.enforcement() : enforcement;
 		this.algorithm = algorithm;
 		this.formula = Formula.of(algorithm);
 		this.limit = limit;
-		this.paces = Pace.of(limit.quotas());
-		this.numbers = numbers(this.paces);
-		this.lifetimeMicros = Arrays.stream(this.paces).mapToLong(Pace::lifetimeMicros).max().orElseThrow();
+		this.live = live;
+		this.numbers = Numbers.of(algorithm, limit.quotas(), live.current());
 		this.largestCost = limit.quotas().stream().mapToLong(Quota::burst).min().orElseThrow();
+	}
+
+	/**
+	 * How the same counters count under other quotas.
+	 */
+	public CounterSpec with(List<Quota> quotas) {
+		return new CounterSpec(this.algorithm, this.limit.withQuotas(quotas), this.enforcement, this.live);
+	}
+
+	/**
+	 * How the same counters count under other quotas, of which only some counters have.
+	 * @param quotas to count by
+	 * @param also what other callers of these counters may have
+	 */
+	public CounterSpec with(List<Quota> quotas, List<Quota> also) {
+		return new CounterSpec(this.algorithm, this.limit.withQuotas(quotas), this.enforcement, this.live.with(also));
+	}
+
+	/**
+	 * How a limit counts that is kept elsewhere for these counters, by another algorithm.
+	 */
+	public CounterSpec with(Algorithm algorithm, Limit limit) {
+		return new CounterSpec(algorithm, limit, Enforcement.STRICT, this.live);
 	}
 
 	public Algorithm algorithm() {
@@ -93,7 +125,8 @@ public final class CounterSpec {
 	private CounterSpec[] divide(int parts) {
 		CounterSpec[] divided = new CounterSpec[parts];
 		for (int part = 0; part < parts; part++) {
-			divided[part] = new CounterSpec(this.algorithm, this.limit.part(part, parts), this.enforcement, this);
+			divided[part] = new CounterSpec(this.algorithm, this.limit.part(part, parts), this.enforcement, this.live,
+					this);
 		}
 		return divided;
 	}
@@ -130,32 +163,31 @@ public final class CounterSpec {
 	 * One per quota, in their order; not to be changed.
 	 */
 	public Pace[] paces() {
-		return this.paces;
+		return current().paces();
 	}
 
 	/**
 	 * What a script has to know, as little-endian doubles; not to be changed.
 	 */
 	public byte[] numbers() {
-		return this.numbers;
-	}
-
-	private static byte[] numbers(Pace[] paces) {
-		ByteBuffer buffer = ByteBuffer.allocate(paces.length * Pace.NUMBERS * Double.BYTES)
-			.order(ByteOrder.LITTLE_ENDIAN);
-		for (Pace pace : paces) {
-			for (double number : pace.numbers()) {
-				buffer.putDouble(number);
-			}
-		}
-		return buffer.array();
+		return current().script();
 	}
 
 	/**
 	 * How long a state can matter after its last change.
 	 */
 	public long lifetimeMicros() {
-		return this.lifetimeMicros;
+		return current().lifetimeMicros();
+	}
+
+	private Numbers current() {
+		Numbers numbers = this.numbers;
+		List<LiveWindow> live = this.live.current();
+		if (numbers.live() != live) {
+			numbers = Numbers.of(this.algorithm, this.limit.quotas(), live);
+			this.numbers = numbers;
+		}
+		return numbers;
 	}
 
 	/**
@@ -167,17 +199,50 @@ public final class CounterSpec {
 	 * @param statuses where to add
 	 */
 	void describe(long[] state, long now, long least, long granted, List<LimitStatus> statuses) {
-		long[] settled = this.formula.settle(state, this.paces, now);
+		Pace[] paces = paces();
+		long[] settled = this.formula.settle(state, paces, now);
 		List<Quota> quotas = this.limit.quotas();
-		for (int quota = 0; quota < this.paces.length; quota++) {
-			long remaining = this.formula.remaining(settled, this.paces, quota, now);
+		for (int quota = 0; quota < paces.length; quota++) {
+			long remaining = this.formula.remaining(settled, paces, quota, now);
 			long burst = quotas.get(quota).burst();
-			long next = (remaining < burst) ? this.formula.wait(settled, this.paces, quota, now, remaining + 1) : 0;
+			long next = (remaining < burst) ? this.formula.wait(settled, paces, quota, now, remaining + 1) : 0;
 			long retry = (granted >= least) ? 0
-					: (least > burst) ? LimitStatus.NEVER : this.formula.wait(settled, this.paces, quota, now, least);
-			long reset = this.formula.resetAfter(settled, this.paces, quota, now);
+					: (least > burst) ? LimitStatus.NEVER : this.formula.wait(settled, paces, quota, now, least);
+			long reset = this.formula.resetAfter(settled, paces, quota, now);
 			statuses.add(new LimitStatus(this.limit, quotas.get(quota), remaining, reset, retry, next));
 		}
+	}
+
+	/**
+	 * What follows from the quotas and from those of others on the same counters.
+	 */
+	private record Numbers(List<LiveWindow> live, Pace[] paces, byte[] script, long lifetimeMicros) {
+
+		static Numbers of(Algorithm algorithm, List<Quota> quotas, List<LiveWindow> live) {
+			Pace[] paces = Pace.of(quotas, live);
+			double[] numbers = Pace.numbers(algorithm, paces);
+			ByteBuffer script = ByteBuffer.allocate(numbers.length * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+			for (double number : numbers) {
+				script.putDouble(number);
+			}
+			return new Numbers(live, paces, script.array(), Pace.lifetimeMicros(paces));
+		}
+
+		@Override
+		public boolean equals(@Nullable Object other) {
+			return this == other;
+		}
+
+		@Override
+		public int hashCode() {
+			return System.identityHashCode(this);
+		}
+
+		@Override
+		public String toString() {
+			return Arrays.toString(this.paces);
+		}
+
 	}
 
 }

@@ -56,7 +56,7 @@ public final class PartLevels {
 
 	/** A part that is told as what it is, and not as a sample of the whole. */
 	private static Counter alone(Counter part) {
-		return part.with(new CounterSpec(part.spec().algorithm(), part.spec().limit(), Enforcement.STRICT));
+		return part.with(part.spec().with(part.spec().algorithm(), part.spec().limit()));
 	}
 
 	private CompletionStage<Void> bringDown(Counter part, Limit whole, List<LimitStatus> left) {
@@ -90,7 +90,7 @@ public final class PartLevels {
 		Limit limit = spec.limit();
 		List<Quota> quotas = new ArrayList<>(limit.quotas());
 		quotas.replaceAll((other) -> (other == limit.quotas().get(quota)) ? other : enlarged(other, permits));
-		return new CounterSpec(spec.algorithm(), new Limit(limit.name(), limit.by(), quotas, Enforcement.STRICT));
+		return spec.with(spec.algorithm(), new Limit(limit.name(), limit.by(), quotas, Enforcement.STRICT));
 	}
 
 	private static Quota enlarged(Quota quota, long permits) {

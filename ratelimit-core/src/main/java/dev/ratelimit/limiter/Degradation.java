@@ -47,6 +47,11 @@ final class Degradation {
 
 	private final CounterResolver resolver;
 
+	private final Cache<Quota, CounterSpec> floors = Caffeine.newBuilder()
+		.maximumSize(MAX_SHARES)
+		.executor(Runnable::run)
+		.build();
+
 	private final Cache<Share, CounterSpec> shares = Caffeine.newBuilder()
 		.maximumSize(MAX_SHARES)
 		.executor(Runnable::run)
@@ -79,8 +84,8 @@ final class Degradation {
 		if (floor == null || ip == null) {
 			return answer(mode, match, request, counters, reason);
 		}
-		Limit limit = new Limit("degraded-floor", List.of(Dimension.IP), List.of(floor));
-		Counter counter = new Counter(spec(limit, 1), this.keys, match.policy().id(), List.of(ip));
+		CounterSpec spec = this.floors.get(floor, Degradation::floor);
+		Counter counter = new Counter(spec, this.keys, match.policy().id(), List.of(ip));
 		return acquire(List.of(counter), request).thenCompose((grant) -> grant.refused()
 				? CompletableFuture.completedFuture(decision(mode, match, request, grant, reason))
 				: answer(mode, match, request, counters, reason));
@@ -102,7 +107,7 @@ final class Degradation {
 		}
 		double share = SLACK / this.fallback.instances().getAsInt();
 		List<Counter> shares = counters.stream()
-			.map((counter) -> counter.with(spec(counter.spec().limit(), share)))
+			.map((counter) -> counter.with(this.shares.get(new Share(counter.spec(), share), Share::part)))
 			.toList();
 		return acquire(shares, request)
 			.thenApply((grant) -> decision(FailureMode.LOCAL, match, request, grant, reason));
@@ -113,8 +118,8 @@ final class Degradation {
 		return this.fallback.local().acquire(counters, Permits.owing(request.cost(), burst));
 	}
 
-	private CounterSpec spec(Limit limit, double share) {
-		return this.shares.get(new Share(limit, share), Share::spec);
+	private static CounterSpec floor(Quota quota) {
+		return new CounterSpec(Algorithm.GCRA, new Limit("degraded-floor", List.of(Dimension.IP), List.of(quota)));
 	}
 
 	private static Decision decision(FailureMode mode, Match match, Request request, Grant grant,
@@ -125,14 +130,15 @@ final class Degradation {
 	}
 
 	/**
-	 * A part of a limit.
+	 * What an instance has of a limit.
 	 */
-	private record Share(Limit limit, double part) {
+	private record Share(CounterSpec spec, double of) {
 
-		CounterSpec spec() {
-			List<Quota> quotas = this.limit.quotas().stream().map((quota) -> quota.scaled(this.part)).toList();
+		CounterSpec part() {
+			Limit limit = this.spec.limit();
+			List<Quota> quotas = limit.quotas().stream().map((quota) -> quota.scaled(this.of)).toList();
 			// In one piece: here is no node to relieve.
-			return new CounterSpec(Algorithm.GCRA, this.limit.withSplit(1).withQuotas(quotas));
+			return this.spec.with(Algorithm.GCRA, limit.withSplit(1).withQuotas(quotas));
 		}
 
 	}

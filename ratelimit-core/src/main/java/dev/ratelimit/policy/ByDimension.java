@@ -50,6 +50,14 @@ final class ByDimension<V extends ByDimension.Ordered> {
 	}
 
 	/**
+	 * What was said about a fact, {@code null} if there is nothing.
+	 */
+	@Nullable V get(Dimension dimension, String said) {
+		Table<V> table = table(dimension);
+		return (table != null) ? table.entries().get(ApiKeyDigest.said(dimension, said)) : null;
+	}
+
+	/**
 	 * What was said last about the caller of a request, by a verified fact; {@code null}
 	 * if there is nothing.
 	 */

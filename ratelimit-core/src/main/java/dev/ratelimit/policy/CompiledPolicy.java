@@ -32,6 +32,8 @@ final class CompiledPolicy {
 
 	private final Overrides overrides;
 
+	private final PolicyWindows windows;
+
 	/**
 	 * Compiles a version.
 	 * @param shadow whether it is only reported, whatever it says itself
@@ -39,6 +41,7 @@ final class CompiledPolicy {
 	 */
 	CompiledPolicy(Policy policy, boolean shadow, String owner, Specs specs) {
 		this.policy = policy;
+		this.windows = specs.windows();
 		this.byDefault = new Match(policy, specs(Map.of(), specs), policy.settings().onFailure(),
 				shadow || policy.settings().shadow(), owner);
 		this.byTier = policy.settings()
@@ -67,7 +70,8 @@ final class CompiledPolicy {
 	 * How a limit counts under this version.
 	 */
 	CounterSpec spec(Limit limit) {
-		return new CounterSpec(this.policy.algorithm(), limit, this.policy.settings().enforcement());
+		return new CounterSpec(this.policy.algorithm(), limit, this.policy.settings().enforcement(),
+				this.windows.of(this.policy.algorithm(), limit.name()));
 	}
 
 	/**

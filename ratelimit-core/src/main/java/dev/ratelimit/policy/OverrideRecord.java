@@ -34,6 +34,13 @@ final class OverrideRecord implements ByDimension.Ordered {
 	}
 
 	/**
+	 * The quotas, by the name of the limit.
+	 */
+	Map<String, List<Quota>> limits() {
+		return this.limits;
+	}
+
+	/**
 	 * How a limit of a policy counts, {@code null} if this says nothing about it.
 	 * @param index of the limit
 	 */

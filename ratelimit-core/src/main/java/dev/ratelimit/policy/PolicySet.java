@@ -4,6 +4,7 @@ import java.time.InstantSource;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 
 /**
@@ -56,8 +58,9 @@ public final class PolicySet {
 	 */
 	public PolicySet(Collection<Policy> policies, AccessList allow, AccessList deny, Records records,
 			InstantSource clock) {
-		this(PolicyTable.of(policies.stream().map((policy) -> new PolicyVersions(policy, null, null, clock)).toList()),
-				allow, deny, records, clock);
+		this(PolicyTable.of(policies.stream()
+			.map((policy) -> new PolicyVersions(policy, null, null, records.windows(policy.id()), clock))
+			.toList()), allow, deny, records, clock);
 	}
 
 	/**
@@ -171,6 +174,27 @@ public final class PolicySet {
 	 */
 	public Records records() {
 		return this.records;
+	}
+
+	/**
+	 * Checks that one counter can keep the windows of all callers, once versions of a
+	 * policy are in force beside the records there are.
+	 * @param previous the version that still holds for some, {@code null} if for nobody
+	 * @throws IllegalArgumentException naming the windows that do not fit, and the fix
+	 */
+	public void requireWindows(Policy newest, @Nullable Policy previous) {
+		this.records.windows(newest.id())
+			.require((previous != null && previous.algorithm() == newest.algorithm()) ? List.of(newest, previous)
+					: List.of(newest));
+	}
+
+	/**
+	 * Checks the same for a record about a caller.
+	 * @param policy id of the policy
+	 * @param limits the quotas, by the name of the limit
+	 */
+	public void requireWindows(String policy, Map<String, List<Quota>> limits) {
+		this.records.windows(policy).require(limits);
 	}
 
 	/**

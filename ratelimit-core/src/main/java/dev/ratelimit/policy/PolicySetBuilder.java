@@ -51,7 +51,8 @@ public final class PolicySetBuilder {
 		}
 		PolicyVersions before = this.policies.get(policy.id());
 		if (before == null || !before.isOf(policy, previous)) {
-			this.policies.put(new PolicyVersions(policy, previous, before, this.clock));
+			this.policies
+				.put(new PolicyVersions(policy, previous, before, this.records.windows(policy.id()), this.clock));
 		}
 		return this;
 	}

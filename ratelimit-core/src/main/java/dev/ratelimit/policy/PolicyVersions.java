@@ -71,11 +71,15 @@ final class PolicyVersions {
 	 * Compiles versions.
 	 * @param previous the version before, {@code null} if there is none
 	 * @param before what was in force until now, {@code null} if nothing was
+	 * @param windows of the policy, which all its versions share
+	 * @throws IllegalArgumentException if the versions and the records about callers
+	 * together have windows that one counter cannot keep
 	 */
-	PolicyVersions(Policy newest, @Nullable Policy previous, @Nullable PolicyVersions before, InstantSource clock) {
-		Specs specs = new Specs();
+	PolicyVersions(Policy newest, @Nullable Policy previous, @Nullable PolicyVersions before, PolicyWindows windows,
+			InstantSource clock) {
+		Specs specs = new Specs(windows);
 		if (before != null) {
-			before.compiled().flatMap(CompiledPolicy::specs).forEach(specs::add);
+			before.deciding().flatMap(CompiledPolicy::specs).forEach(specs::add);
 		}
 		this.newest = newest;
 		this.previous = previous;
@@ -91,7 +95,8 @@ final class PolicyVersions {
 			this.inside = shadow ? last : new CompiledPolicy(newest, false, newest.id(), specs);
 			this.outside = shadow ? null : last;
 			// No policy has such an id.
-			this.beside = shadow ? new CompiledPolicy(newest, true, newest.id() + '#' + newest.version(), specs) : null;
+			this.beside = shadow ? new CompiledPolicy(newest, true, newest.id() + '#' + newest.version(), trial(newest))
+					: null;
 			Comparison known = (before != null) ? before.comparison : null;
 			this.comparison = (known != null && known.isOf(previous.version(), newest.version())) ? known
 					: new Comparison(previous.version(), newest.version());
@@ -103,6 +108,14 @@ final class PolicyVersions {
 			this.beside = null;
 			this.comparison = null;
 		}
+		windows.put(deciding().map(CompiledPolicy::policy).distinct().toList());
+	}
+
+	/** A version that is tried out shares no counters with those that decide. */
+	private static Specs trial(Policy policy) {
+		PolicyWindows windows = new PolicyWindows();
+		windows.put(List.of(policy));
+		return new Specs(windows);
 	}
 
 	private PolicyVersions(PolicyVersions versions) {
@@ -185,9 +198,8 @@ final class PolicyVersions {
 		return this.started;
 	}
 
-	private Stream<CompiledPolicy> compiled() {
-		return Stream.of(Stream.of(this.inside), Stream.ofNullable(this.outside), Stream.ofNullable(this.beside))
-			.flatMap((compiled) -> compiled);
+	private Stream<CompiledPolicy> deciding() {
+		return Stream.concat(Stream.of(this.inside), Stream.ofNullable(this.outside));
 	}
 
 }

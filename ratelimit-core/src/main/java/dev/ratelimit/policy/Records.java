@@ -28,6 +28,9 @@ public final class Records {
 
 	private final Map<String, ByDimension<OverrideRecord>> overrides = new ConcurrentHashMap<>();
 
+	/** By policy: what its callers share. */
+	private final Map<String, PolicyWindows> windows = new ConcurrentHashMap<>();
+
 	/** By policy and tenant. */
 	private final Map<String, Map<String, Tightening>> tightenings = new ConcurrentHashMap<>();
 
@@ -47,20 +50,36 @@ public final class Records {
 	 * @param limits the quotas, by the name of the limit; what a version of the policy
 	 * has no room for is left out there
 	 * @param order when this was written, as compared to other records
+	 * @throws IllegalArgumentException if one counter cannot keep the windows of all
 	 * @see dev.ratelimit.Policy#requireOverride
 	 */
 	public synchronized void putOverride(String policy, Dimension dimension, String value,
 			Map<String, List<Quota>> limits, long order) {
+		ByDimension<OverrideRecord> records = this.overrides.get(policy);
+		OverrideRecord before = (records != null) ? records.get(dimension, value) : null;
+		windows(policy).replace(dimension, (before != null) ? before.limits() : Map.of(), limits);
 		named(Set.of(dimension));
 		this.overrides.computeIfAbsent(policy, (id) -> new ByDimension<>())
 			.put(dimension, value, new OverrideRecord(order, limits));
 	}
 
 	public synchronized void removeOverride(String policy, Dimension dimension, String value) {
-		this.overrides.computeIfPresent(policy, (id, records) -> {
+		ByDimension<OverrideRecord> records = this.overrides.get(policy);
+		OverrideRecord before = (records != null) ? records.get(dimension, value) : null;
+		if (records != null && before != null) {
 			records.remove(dimension, value);
-			return records.isEmpty() ? null : records;
-		});
+			windows(policy).replace(dimension, before.limits(), Map.of());
+			if (records.isEmpty()) {
+				this.overrides.remove(policy);
+			}
+		}
+	}
+
+	/**
+	 * What the callers of a policy share.
+	 */
+	PolicyWindows windows(String policy) {
+		return this.windows.computeIfAbsent(policy, (id) -> new PolicyWindows());
 	}
 
 	/**

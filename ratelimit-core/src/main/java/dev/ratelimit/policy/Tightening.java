@@ -79,12 +79,17 @@ final class Tightening {
 				.stream()
 				.map((quota) -> smaller(granted.algorithm(), quota, own))
 				.toList();
-			return quotas.equals(granted.limit().quotas()) ? granted
-					: new CounterSpec(granted.algorithm(), granted.limit().withQuotas(quotas), granted.enforcement());
+			return quotas.equals(granted.limit().quotas()) ? granted : granted.with(quotas, ofSameWindows(own, quotas));
 		}
 		catch (IllegalArgumentException ex) {
 			return granted;
 		}
+	}
+
+	private static List<Quota> ofSameWindows(List<Quota> own, List<Quota> quotas) {
+		return own.stream()
+			.filter((quota) -> quotas.stream().anyMatch((other) -> other.window().equals(quota.window())))
+			.toList();
 	}
 
 	private static Quota smaller(Algorithm algorithm, Quota granted, List<Quota> own) {

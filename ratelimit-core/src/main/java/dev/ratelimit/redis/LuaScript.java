@@ -87,11 +87,10 @@ final class LuaScript {
 	}
 
 	private static LuaScript read(Algorithm algorithm) {
-		String own = read(algorithm.text());
 		return new LuaScript(switch (algorithm) {
-			case GCRA -> read("pace") + own;
-			case SLIDING_WINDOW_LOG -> own + read("frame");
-			default -> read("pace") + read("strings") + own + read("frame");
+			case GCRA, TOKEN_BUCKET -> read("pace") + read("gcra");
+			case SLIDING_WINDOW_LOG -> read(algorithm.text()) + read("frame");
+			case FIXED_WINDOW, SLIDING_WINDOW_COUNTER -> read("strings") + read(algorithm.text()) + read("frame");
 		});
 	}
 

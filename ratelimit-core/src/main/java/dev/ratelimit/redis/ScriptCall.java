@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -7,6 +8,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.counter.Counter;
@@ -18,10 +21,14 @@ import dev.ratelimit.counter.Reading;
  * One script call: a list of requests that are decided in their order at one time, each
  * all-or-nothing. The requests share an algorithm, a slot and at most
  * {@link #MAX_COUNTERS} counters. What is sent and answered is said in {@code frame.lua}.
+ *
+ * <p>
+ * Callers with different quotas may share a counter. What a request names is therefore a
+ * place: a counter, and the spec by which this request is to be decided.
  */
 final class ScriptCall {
 
-	/** A request names its counters by one byte each. */
+	/** A request names its places by one byte each. */
 	static final int MAX_COUNTERS = 255;
 
 	private static final int AMOUNTS_LENGTH = 4 * Double.BYTES;
@@ -36,9 +43,16 @@ final class ScriptCall {
 
 	private final List<Entry> entries;
 
+	/** The distinct counters, in the order of their numbers. */
 	private final List<Counter> counters;
 
-	/** For each entry, and in it for each counter, the counter's number. */
+	/** The distinct specs, in the order of their numbers. */
+	private final List<CounterSpec> specs = new ArrayList<>(4);
+
+	/** For each place the numbers of its counter and of its spec. */
+	private final ByteArrayOutputStream places;
+
+	/** For each entry, and in it for each counter, the number of its place. */
 	private final byte[] members;
 
 	ScriptCall(List<Entry> entries) {
@@ -49,22 +63,54 @@ final class ScriptCall {
 			size += entry.counters().size();
 		}
 		this.counters = new ArrayList<>(size);
+		this.places = new ByteArrayOutputStream(2 * size);
 		this.members = new byte[size];
-		Map<Counter, Integer> numbers = new HashMap<>(size * 2);
+		Map<Counter, Place> known = new HashMap<>(size * 2);
 		int at = 0;
 		for (Entry entry : entries) {
 			for (Counter counter : entry.counters()) {
-				Integer known = numbers.putIfAbsent(counter, this.counters.size() + 1);
-				if (known == null) {
-					this.counters.add(counter);
-				}
-				this.members[at++] = (byte) ((known != null) ? known : this.counters.size());
+				this.members[at++] = (byte) place(counter, known).number();
 			}
 		}
-		if (this.counters.size() > MAX_COUNTERS) {
-			throw new IllegalArgumentException(
-					"one call has at most " + MAX_COUNTERS + " counters but was given " + this.counters.size());
+	}
+
+	private Place place(Counter counter, Map<Counter, Place> known) {
+		Place first = known.get(counter);
+		Place last = null;
+		for (Place place = first; place != null; place = place.next) {
+			if (place.spec == counter.spec()) {
+				return place;
+			}
+			last = place;
 		}
+		if (first == null) {
+			this.counters.add(counter);
+		}
+		int number = (first != null) ? first.counter : this.counters.size();
+		Place added = new Place(counter.spec(), number, this.places.size() / 2 + 1);
+		if (added.number > MAX_COUNTERS) {
+			throw new IllegalArgumentException("one call has at most " + MAX_COUNTERS + " counters");
+		}
+		this.places.write(number);
+		this.places.write(kind(counter.spec()));
+		if (last == null) {
+			known.put(counter, added);
+		}
+		else {
+			last.next = added;
+		}
+		return added;
+	}
+
+	/** The number of a spec; most counters of a call share a few. */
+	private int kind(CounterSpec spec) {
+		for (int i = this.specs.size() - 1; i >= 0; i--) {
+			if (this.specs.get(i) == spec) {
+				return i + 1;
+			}
+		}
+		this.specs.add(spec);
+		return this.specs.size();
 	}
 
 	List<Entry> entries() {
@@ -93,35 +139,15 @@ final class ScriptCall {
 	 * @param time microseconds as text, or nothing for Redis's own clock
 	 */
 	byte[][] arguments(byte[] time) {
-		List<byte[]> arguments = new ArrayList<>(8);
-		arguments.add(time);
-		List<byte[]> specs = new ArrayList<>(4);
-		arguments.add(kinds(specs));
-		arguments.add(heads());
-		arguments.add(amounts());
-		arguments.addAll(specs);
-		return arguments.toArray(byte[][]::new);
-	}
-
-	/** For each counter the number of its spec; most share a few. */
-	private byte[] kinds(List<byte[]> specs) {
-		byte[] kinds = new byte[this.counters.size()];
-		Map<CounterSpec, Byte> numbers = new HashMap<>();
-		CounterSpec last = null;
-		for (int i = 0; i < kinds.length; i++) {
-			CounterSpec spec = this.counters.get(i).spec();
-			if (spec == last) {
-				kinds[i] = kinds[i - 1];
-				continue;
-			}
-			last = spec;
-			Byte known = numbers.putIfAbsent(spec, (byte) (specs.size() + 1));
-			if (known == null) {
-				specs.add(spec.numbers());
-			}
-			kinds[i] = (known != null) ? known : (byte) specs.size();
+		byte[][] arguments = new byte[4 + this.specs.size()][];
+		arguments[0] = time;
+		arguments[1] = this.places.toByteArray();
+		arguments[2] = heads();
+		arguments[3] = amounts();
+		for (int i = 0; i < this.specs.size(); i++) {
+			arguments[4 + i] = this.specs.get(i).numbers();
 		}
-		return kinds;
+		return arguments;
 	}
 
 	private byte[] heads() {
@@ -193,6 +219,31 @@ final class ScriptCall {
 	private Reading reading(Counter counter, ByteBuffer told, long time) {
 		int length = Short.toUnsignedInt(told.getShort());
 		return new Reading(counter, States.decode(this.algorithm, told, length), time);
+	}
+
+	/**
+	 * A counter under one spec; a list of them if it has several in one call.
+	 */
+	private static final class Place {
+
+		private final CounterSpec spec;
+
+		private final int counter;
+
+		private final int number;
+
+		private @Nullable Place next;
+
+		Place(CounterSpec spec, int counter, int number) {
+			this.spec = spec;
+			this.counter = counter;
+			this.number = number;
+		}
+
+		int number() {
+			return this.number;
+		}
+
 	}
 
 	/**

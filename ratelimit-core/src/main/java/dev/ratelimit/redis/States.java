@@ -26,13 +26,12 @@ final class States {
 		if (length == 0) {
 			return Formula.UNUSED;
 		}
-		if (algorithm == Algorithm.GCRA && length == INTEGER_LENGTH) {
+		if (length == INTEGER_LENGTH) {
 			long time = digits(told, 16);
 			return new long[] { digits(told, 3), time, 0 };
 		}
 		return switch (algorithm) {
-			case GCRA, FIXED_WINDOW -> pairs(told, length / 14);
-			case TOKEN_BUCKET -> buckets(told, length / 22);
+			case GCRA, TOKEN_BUCKET, FIXED_WINDOW -> pairs(told, length / 14);
 			case SLIDING_WINDOW_COUNTER -> windows(told, length / 18);
 			case SLIDING_WINDOW_LOG -> log(told, length / 20);
 		};
@@ -43,18 +42,6 @@ final class States {
 		for (int at = 0; at < state.length; at += 3) {
 			state[at + 1] = (long) buffer.getDouble();
 			state[at + 2] = Integer.toUnsignedLong(buffer.getInt());
-			state[at] = Short.toUnsignedLong(buffer.getShort());
-		}
-		return state;
-	}
-
-	private static long[] buckets(ByteBuffer buffer, int count) {
-		long[] state = new long[count * 5];
-		for (int at = 0; at < state.length; at += 5) {
-			state[at + 2] = (long) buffer.getDouble();
-			state[at + 3] = Integer.toUnsignedLong(buffer.getInt());
-			state[at + 1] = buffer.getInt();
-			state[at + 4] = Integer.toUnsignedLong(buffer.getInt());
 			state[at] = Short.toUnsignedLong(buffer.getShort());
 		}
 		return state;

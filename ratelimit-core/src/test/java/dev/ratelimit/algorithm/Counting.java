@@ -22,7 +22,7 @@ final class Counting {
 
 	Counting(Algorithm algorithm, List<Quota> quotas) {
 		this.formula = Formula.of(algorithm);
-		this.paces = quotas.stream().map(Pace::new).toArray(Pace[]::new);
+		this.paces = Pace.of(quotas);
 	}
 
 	static Counting of(Algorithm algorithm, String... quotas) {

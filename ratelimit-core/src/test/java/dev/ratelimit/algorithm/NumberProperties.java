@@ -2,6 +2,7 @@ package dev.ratelimit.algorithm;
 
 import java.math.BigInteger;
 import java.util.Arrays;
+import java.util.List;
 
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.EdgeCasesMode;
@@ -10,6 +11,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.PropertyDefaults;
 import net.jqwik.api.Provide;
 
+import dev.ratelimit.Algorithm;
 import dev.ratelimit.Quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,12 +27,12 @@ class NumberProperties {
 
 	@Property
 	void numbersOfAQuotaAreExactDoubles(@ForAll("quotas") Quota quota) {
-		Pace pace = new Pace(quota);
-		assertThat(pace.numbers()).hasSize(Pace.NUMBERS);
-		assertThat(Arrays.stream(pace.numbers()))
-			.allMatch((number) -> number >= 0 && number < EXACT && number == Math.rint(number));
-		assertThat(pace.lifetimeMicros()).isBetween(1L, EXACT);
-		assertThat(pace.lifetimeMicros()).isLessThan(Long.MAX_VALUE / 1_000);
+		for (Algorithm algorithm : Algorithm.values()) {
+			assertThat(Arrays.stream(Pace.numbers(algorithm, Pace.of(List.of(quota)))))
+				.allMatch((number) -> number >= 0 && number < EXACT && number == Math.rint(number));
+		}
+		assertThat(Pace.lifetimeMicros(Pace.of(List.of(quota)))).isBetween(1L, EXACT)
+			.isLessThan(Long.MAX_VALUE / 1_000);
 	}
 
 	@Property
@@ -39,8 +41,9 @@ class NumberProperties {
 		assertThat(exact(pace.burst, pace.part)).isTrue();
 		assertThat(exact(pace.burst, pace.whole)).isTrue();
 		assertThat(exact(pace.permits, pace.part)).isTrue();
-		// What a token bucket multiplies when its burst is changed.
-		assertThat(exact(pace.burst, Quota.MAX_PERMITS)).isTrue();
+		// A rest that is stored, and one that is read.
+		assertThat(exact(pace.permits - 1, Pace.PARTS)).isTrue();
+		assertThat(exact(Pace.PARTS, pace.permits)).isTrue();
 	}
 
 	private static boolean exact(long one, long other) {

@@ -66,7 +66,7 @@ class WaitProperties {
 		Counting counting = scenario.used();
 		long now = counting.time;
 		for (int quota = 0; quota < counting.paces.length; quota++) {
-			assertThat(counting.resetAfter(quota, now)).isLessThanOrEqualTo(counting.paces[quota].lifetimeMicros());
+			assertThat(counting.resetAfter(quota, now)).isLessThanOrEqualTo(Pace.lifetimeMicros(counting.paces));
 		}
 	}
 

@@ -1,0 +1,190 @@
+package dev.ratelimit.policy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.PolicyOverride;
+import dev.ratelimit.Quota;
+import dev.ratelimit.WindowTag;
+import dev.ratelimit.algorithm.LiveWindow;
+import dev.ratelimit.algorithm.LiveWindows;
+
+/**
+ * The live windows of a policy's limits: what its versions in force and the records about
+ * callers give together.
+ *
+ * <p>
+ * An override that names only dimensions by which a limit counts is for counters of its
+ * own: whoever is counted there has it. It does not change what holds for the others, so
+ * that one caller with a huge burst does not weaken the limit for everybody. Every other
+ * override shares counters with callers that do not have it.
+ */
+final class PolicyWindows {
+
+	private final Map<Kind, LiveWindows> live = new HashMap<>();
+
+	/** What the versions in force give to callers that share counters. */
+	private final Map<Kind, Shared> versions = new HashMap<>();
+
+	/** All windows of the versions in force, by limit. */
+	private Map<String, Set<Duration>> configured = Map.of();
+
+	private final Map<Dimension, Map<String, RecordedQuotas>> recorded = new HashMap<>();
+
+	/**
+	 * The windows of a limit, the same object for ever.
+	 */
+	synchronized LiveWindows of(Algorithm algorithm, String limit) {
+		return this.live.computeIfAbsent(new Kind(algorithm, limit), (kind) -> new LiveWindows());
+	}
+
+	/**
+	 * Puts versions in force.
+	 * @throws IllegalArgumentException if a limit would have windows that one counter
+	 * cannot keep; nothing has changed then
+	 */
+	synchronized void put(List<Policy> policies) {
+		require(policies);
+		this.configured = windows(policies);
+		this.versions.clear();
+		for (Policy policy : policies) {
+			for (Limit limit : policy.limits()) {
+				this.versions.computeIfAbsent(new Kind(policy.algorithm(), limit.name()), (kind) -> new Shared())
+					.add(policy, limit);
+			}
+		}
+		this.versions.keySet().forEach(this::update);
+	}
+
+	/**
+	 * Checks that versions could be put in force beside the records there are.
+	 * @throws IllegalArgumentException naming the windows that do not fit, and the fix
+	 */
+	synchronized void require(List<Policy> policies) {
+		windows(policies).forEach((limit, windows) -> {
+			Set<Duration> all = new HashSet<>(windows);
+			all.addAll(recorded(limit));
+			WindowTag.requireDistinct(limit, all);
+		});
+	}
+
+	/**
+	 * Checks that a record could be written.
+	 * @throws IllegalArgumentException naming the windows that do not fit, and the fix
+	 */
+	synchronized void require(Map<String, List<Quota>> limits) {
+		limits.forEach((limit, quotas) -> {
+			Set<Duration> all = new HashSet<>(this.configured.getOrDefault(limit, Set.of()));
+			all.addAll(recorded(limit));
+			quotas.forEach((quota) -> all.add(quota.window()));
+			WindowTag.requireDistinct(limit, all);
+		});
+	}
+
+	/**
+	 * Replaces what a record says.
+	 * @param before by the name of the limit; empty if there was no record
+	 * @param after empty if there is none any more
+	 * @throws IllegalArgumentException if it does not fit; nothing has changed then
+	 */
+	synchronized void replace(Dimension dimension, Map<String, List<Quota>> before, Map<String, List<Quota>> after) {
+		require(after);
+		Map<String, RecordedQuotas> records = this.recorded.computeIfAbsent(dimension, (any) -> new HashMap<>());
+		Set<String> changed = new HashSet<>();
+		after.forEach((limit, quotas) -> quotas.forEach((quota) -> {
+			if (records.computeIfAbsent(limit, (any) -> new RecordedQuotas()).add(quota)) {
+				changed.add(limit);
+			}
+		}));
+		before.forEach((limit, quotas) -> quotas.forEach((quota) -> {
+			RecordedQuotas known = records.get(limit);
+			if (known != null && known.remove(quota)) {
+				changed.add(limit);
+			}
+		}));
+		this.versions.keySet().stream().filter((kind) -> changed.contains(kind.limit())).forEach(this::update);
+	}
+
+	private void update(Kind kind) {
+		Shared shared = this.versions.get(kind);
+		if (shared == null) {
+			return;
+		}
+		List<LiveWindow> windows = new ArrayList<>(shared.windows);
+		this.recorded.forEach((dimension, records) -> {
+			RecordedQuotas quotas = records.get(kind.limit());
+			if (quotas != null && shared.isSharedBy(Set.of(dimension))) {
+				windows.addAll(quotas.windows());
+			}
+		});
+		of(kind.algorithm(), kind.limit()).set(windows);
+	}
+
+	private Set<Duration> recorded(String limit) {
+		Set<Duration> windows = new HashSet<>();
+		for (Map<String, RecordedQuotas> records : this.recorded.values()) {
+			RecordedQuotas quotas = records.get(limit);
+			if (quotas != null) {
+				quotas.windows().forEach((window) -> windows.add(window.length()));
+			}
+		}
+		return windows;
+	}
+
+	private static Map<String, Set<Duration>> windows(List<Policy> policies) {
+		Map<String, Set<Duration>> windows = new HashMap<>();
+		policies.forEach((policy) -> policy.limits()
+			.forEach((limit) -> policy.quotas(limit.name())
+				.forEach((quota) -> windows.computeIfAbsent(limit.name(), (any) -> new HashSet<>())
+					.add(quota.window()))));
+		return windows;
+	}
+
+	private record Kind(Algorithm algorithm, String limit) {
+	}
+
+	/**
+	 * What versions give to callers of a limit that share counters.
+	 */
+	private static final class Shared {
+
+		private final List<LiveWindow> windows = new ArrayList<>();
+
+		private final List<Limit> limits = new ArrayList<>();
+
+		void add(Policy policy, Limit limit) {
+			this.limits.add(limit);
+			add(limit.quotas());
+			policy.settings().tiers().values().forEach((tier) -> add(tier.limits().get(limit.name())));
+			for (PolicyOverride override : policy.settings().overrides()) {
+				if (isSharedBy(override.when().keySet())) {
+					add(override.limits().get(limit.name()));
+				}
+			}
+		}
+
+		/** Whether an override for such callers shares counters with others. */
+		boolean isSharedBy(Collection<Dimension> dimensions) {
+			return this.limits.stream().anyMatch((limit) -> !limit.by().containsAll(dimensions));
+		}
+
+		private void add(@Nullable List<Quota> quotas) {
+			Stream.ofNullable(quotas).flatMap(List::stream).map(LiveWindow::of).forEach(this.windows::add);
+		}
+
+	}
+
+}

@@ -1,0 +1,75 @@
+package dev.ratelimit.policy;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import dev.ratelimit.Quota;
+import dev.ratelimit.algorithm.LiveWindow;
+
+/**
+ * The quotas that records give callers of one limit, as far as others have to know them:
+ * per window the slowest and the largest. A hundred thousand records are added and taken
+ * out one by one, so each costs the logarithm of their number.
+ */
+final class RecordedQuotas {
+
+	private final Map<Long, Sizes> byWindow = new HashMap<>();
+
+	private List<LiveWindow> windows = List.of();
+
+	List<LiveWindow> windows() {
+		return this.windows;
+	}
+
+	/**
+	 * Adds a quota.
+	 * @return whether that changes the windows
+	 */
+	boolean add(Quota quota) {
+		return count(quota, 1);
+	}
+
+	/**
+	 * Takes out a quota that was added.
+	 * @return whether that changes the windows
+	 */
+	boolean remove(Quota quota) {
+		return count(quota, -1);
+	}
+
+	private boolean count(Quota quota, int times) {
+		LiveWindow window = LiveWindow.of(quota);
+		Sizes sizes = this.byWindow.computeIfAbsent(window.micros(), (micros) -> new Sizes());
+		count(sizes.fills, window.longestFill(), times);
+		count(sizes.permits, window.mostPermits(), times);
+		if (sizes.fills.isEmpty()) {
+			this.byWindow.remove(window.micros());
+		}
+		List<LiveWindow> fresh = this.byWindow.entrySet()
+			.stream()
+			.map((entry) -> entry.getValue().window(entry.getKey()))
+			.toList();
+		boolean changed = !fresh.equals(this.windows);
+		this.windows = fresh;
+		return changed;
+	}
+
+	private static void count(TreeMap<Long, Integer> sizes, long size, int times) {
+		sizes.merge(size, times, (known, more) -> (known + more > 0) ? known + more : null);
+	}
+
+	private static final class Sizes {
+
+		private final TreeMap<Long, Integer> fills = new TreeMap<>();
+
+		private final TreeMap<Long, Integer> permits = new TreeMap<>();
+
+		LiveWindow window(long micros) {
+			return new LiveWindow(micros, this.fills.lastKey(), this.permits.lastKey());
+		}
+
+	}
+
+}
