@@ -45,22 +45,25 @@ local values = call('MGET', unpack(keys))
 local parts, last
 
 repeat
-  -- A place is a counter under a spec, as a request names it; as a rule each counter has one. Of each place: its counter, its
-  -- spec, and where its quotas begin. Quotas are numbered through; the state of one is in times and rests under its number, or
-  -- under that in `same` if an earlier place of the counter has the window too. A rest of 0 is left out.
-  -- Of each counter: its first place, windows that later places add (slot and tag), those that no place has (as stored), and
-  -- its string as last read or told: false if it is a foreign one, nil if it has to be made anew.
+  -- A place is a counter under a spec, as a request names it. Of each place: its spec, and where its quotas begin. Quotas are
+  -- numbered through; the state of each is in times and rests under its number. A rest of 0 is left out.
+  -- Of each counter: its string as last read or told, false if it is a foreign one, nil if it has to be made anew.
+  -- As a rule each counter has one place, which has its number, and all its windows. What is nil then: the counter of each
+  -- place, the first place of each counter, the number under which the state of a quota is if an earlier place has the window too,
+  -- windows that later places of a counter add (number and tag), and those that no place has (as stored).
   local again, existing = false, false
-  local counter_of, spec_of, first, same, times, rests = {}, {}, {}, {}, {}, {}
-  local leading, added, others, told, changed = {}, {}, {}, {}, {}
+  local spec_of, first, told, changed, times, rests = {}, {}, {}, {}, {}, {}
+  local counter_of, leading, same, added, others
   local quotas = 0
   parts, last = {}, 0
 
   local join
   if #places > 2 * count then
+    counter_of, leading, same, added = {}, {}, {}, {}
+
     -- Takes the block of a tag out of the windows that no place had so far.
     local function claim(counter, tag)
-      local blocks = others[counter]
+      local blocks = others and others[counter]
       for from = 1, blocks and #blocks or 0, 14 do
         local time, rest, own = unpack_struct('<dI4I2', blocks, from)
         if own == tag then
@@ -116,17 +119,20 @@ repeat
   for place = 1, #places / 2 do
     local counter, kind = byte(places, 2 * place - 1, 2 * place)
     local spec, value = specs[kind], values[counter]
-    counter_of[place], spec_of[place], first[place] = counter, spec, quotas
-    if leading[counter] then
+    spec_of[place], first[place] = spec, quotas
+    local joined = leading and leading[counter]
+    if leading then
+      counter_of[place], leading[counter] = counter, joined or place
+    end
+    if joined then
       join(counter, spec)
     elseif not value then
-      leading[counter], told[counter] = place, ''
+      told[counter] = ''
       for _ = 9, spec.size, 9 do
         quotas = quotas + 1
         times[quotas] = now
       end
     else
-      leading[counter] = place
       local length, state, sound, stored, own = #value, value, true, nil, nil
       if length == 19 then
         stored, own = tonumber(sub(value, 1, 16)), sub(value, 17)
@@ -166,6 +172,7 @@ repeat
         end
       end
       if sound and stored and found == 0 and stored > now then
+        others = others or {}
         others[counter] = pack_struct('<dI4I2', stored, 0, tonumber(own))
       elseif sound and not stored and found < length / 14 then
         local blocks = ''
@@ -177,7 +184,10 @@ repeat
           end
           blocks = known and blocks or blocks .. sub(value, from, from + 13)
         end
-        others[counter] = blocks ~= '' and blocks or nil
+        if blocks ~= '' then
+          others = others or {}
+          others[counter] = blocks
+        end
       end
       told[counter] = sound and state
     end
@@ -194,14 +204,14 @@ repeat
     local taken = most
     for member = head + 2, final do
       local place = byte(heads, member)
-      if told[counter_of[place]] == false then
+      if told[counter_of and counter_of[place] or place] == false then
         taken = -1
         break
       elseif since == 0 and taken > 0 then
         local spec, number = spec_of[place], first[place]
         for at = 9, spec.size, 9 do
           number = number + 1
-          local quota = same[number] or number
+          local quota = same and same[number] or number
           local micros, whole = spec[at - 3] - times[quota] + now, spec[at - 5]
           -- As a rule there is more than enough; otherwise it is worked out exactly.
           if taken * (whole + 1) >= micros then
@@ -245,7 +255,7 @@ repeat
     if taken >= 0 then
       for member = head + 2, final do
         local place = byte(heads, member)
-        local counter = counter_of[place]
+        local counter = counter_of and counter_of[place] or place
         local state = told[counter]
         if sign ~= 0 or not state then
           local spec, number = spec_of[place], first[place]
@@ -253,7 +263,7 @@ repeat
             changed[counter], existing = true, existing or values[counter]
             for at = 9, spec.size, 9 do
               number = number + 1
-              local quota = same[number] or number
+              local quota = same and same[number] or number
               local permits, whole, part = spec[at - 8], spec[at - 5], spec[at - 4]
               local time, rest = times[quota], nil
               if sign > 0 then
@@ -285,17 +295,17 @@ repeat
               times[quota] = time
             end
           end
-          local lead = leading[counter]
+          local lead = leading and leading[counter] or counter
           local lead_spec, quota = spec_of[lead], first[lead] + 1
-          if lead_spec.size == 9 and not rests[quota] and not added[counter] and not others[counter] then
+          local slots, blocks = added and added[counter], others and others[counter]
+          if lead_spec.size == 9 and not rests[quota] and not slots and not blocks then
             state = format('%016d', times[quota]) .. lead_spec.tag
           else
-            state = others[counter] or ''
+            state = blocks or ''
             for at = 9, lead_spec.size, 9 do
               state = state .. pack_struct('<dI4I2', times[quota], rests[quota] or 0, lead_spec[at - 1])
               quota = quota + 1
             end
-            local slots = added[counter]
             for i = 1, slots and #slots or 0, 2 do
               state = state .. pack_struct('<dI4I2', times[slots[i]], rests[slots[i]] or 0, slots[i + 1])
             end
@@ -317,7 +327,7 @@ repeat
     local counter = turn > count and turn - count or turn
     local fresh, state = turn <= count, told[counter]
     if changed[counter] and state and fresh == not values[counter] then
-      local lead = leading[counter]
+      local lead = leading and leading[counter] or counter
       local quota, longest = first[lead], 0
       for _ = 9, spec_of[lead].size, 9 do
         quota = quota + 1
@@ -325,7 +335,7 @@ repeat
           longest = times[quota]
         end
       end
-      local slots, blocks = added[counter], others[counter]
+      local slots, blocks = added and added[counter], others and others[counter]
       for i = 1, slots and #slots or 0, 2 do
         longest = math.max(longest, times[slots[i]])
       end

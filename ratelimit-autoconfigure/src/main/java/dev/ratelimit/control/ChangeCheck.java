@@ -51,7 +51,19 @@ final class ChangeCheck {
 	}
 
 	Policy policy(String id, Map<String, Object> document) {
-		return this.reader.policy(id, 0, document);
+		Policy policy = this.reader.policy(id, 0, document);
+		requireWindows(() -> this.live.current().requireWindows(policy, null));
+		return policy;
+	}
+
+	private static void requireWindows(Runnable check) {
+		try {
+			check.run();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidChangeException("limits", ex.getMessage() + ".",
+					"Use windows that the other callers of the limit have.");
+		}
 	}
 
 	/**
@@ -72,9 +84,19 @@ final class ChangeCheck {
 	/**
 	 * The version that holds where a new one does not: the newest, or what held beside
 	 * that one if it is not for everybody itself.
+	 * @param policy the new one
 	 * @param newest in the store, {@code null} if there is none
 	 */
-	Documents.@Nullable Previous previous(String id, @Nullable RecordVersion newest) {
+	Documents.@Nullable Previous previous(Policy policy, @Nullable RecordVersion newest) {
+		Documents.Previous previous = previous(policy.id(), newest);
+		if (previous != null && !policy.settings().shadow()) {
+			Policy before = this.reader.policy(policy.id(), previous.version(), upgraded(previous.document()));
+			requireWindows(() -> this.live.current().requireWindows(policy, before));
+		}
+		return previous;
+	}
+
+	private Documents.@Nullable Previous previous(String id, @Nullable RecordVersion newest) {
 		if (newest == null || newest.deleted()) {
 			Policy configured = this.live.configured(id);
 			return (configured != null) ? new Documents.Previous(0, this.reader.document(configured)) : null;
@@ -164,6 +186,9 @@ final class ChangeCheck {
 		catch (IllegalArgumentException ex) {
 			throw new InvalidChangeException("limits", ex.getMessage() + ".",
 					"Give quotas that the policy has limits for.");
+		}
+		if (key.kind() == Kind.OVERRIDE) {
+			requireWindows(() -> this.live.current().requireWindows(policy.id(), limits));
 		}
 		return Documents.text(document);
 	}

@@ -91,10 +91,9 @@ public final class ControlPlane {
 				return write(new Edit(key, Documents.text(new Documents.PolicyText(document, null)), expect), author);
 			}
 			// The version that it is brought in beside must be the one that it replaces.
-			return newest(key).thenCompose((newest) -> write(
-					new Edit(key, Documents.text(new Documents.PolicyText(document, this.check.previous(id, newest))),
-							(expect != null) ? expect : version(newest)),
-					author));
+			return newest(key).thenCompose((newest) -> write(new Edit(key,
+					Documents.text(new Documents.PolicyText(document, this.check.previous(policy, newest))),
+					(expect != null) ? expect : version(newest)), author));
 		});
 	}
 

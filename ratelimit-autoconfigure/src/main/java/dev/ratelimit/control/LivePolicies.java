@@ -115,11 +115,18 @@ public final class LivePolicies {
 	/** What is gone goes on for requests that still name it. */
 	private static void putConfigured(String id, Configuration configuration, PolicySetBuilder policies) {
 		Policy policy = configuration.policies().get(id);
-		if (policy != null) {
+		if (policy == null) {
+			policies.retire(id);
+			return;
+		}
+		try {
 			policies.put(policy);
 		}
-		else {
-			policies.retire(id);
+		catch (IllegalArgumentException ex) {
+			logger.warn(
+					"Policy '{}' of the configuration is not put in force; what was before it stays. {}. Change the "
+							+ "windows of the policy or of the overrides that were written for it",
+					id, ex.getMessage());
 		}
 	}
 

@@ -159,7 +159,7 @@ class ConnectionFactoriesIntegrationTests {
 		await()
 			.until(() -> limiter.check(ann.withCost(0)).toCompletableFuture().join().source() == Decision.Source.REDIS);
 		assertThat(limiter.check(ann).toCompletableFuture().join().allowed()).isTrue();
-		assertThat(redis.cli("KEYS", "rl:1g:*")).isNotBlank();
+		assertThat(redis.cli("KEYS", "rl:2g:*")).isNotBlank();
 	}
 
 	private static FailureAnalysis failure(ApplicationContextRunner runner) {

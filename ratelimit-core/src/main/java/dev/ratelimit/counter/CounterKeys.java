@@ -17,7 +17,7 @@ import dev.ratelimit.Limit;
 
 /**
  * The names of counters: {@code <prefix>:<version><algorithm>:{<tag>}<digest>}, for
- * example {@code rl:1g:{Qf3k1s9ZbnA}0Xw…}.
+ * example {@code rl:2g:{Qf3k1s9ZbnA}0Xw…}.
  *
  * <p>
  * The digest is 144 bits of SHA-256 over policy, limit and dimension values, each

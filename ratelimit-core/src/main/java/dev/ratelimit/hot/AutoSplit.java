@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.ratelimit.Algorithm;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Quota;
@@ -104,10 +103,7 @@ public final class AutoSplit {
 	}
 
 	private int parts(Counter counter, long perSecond) {
-		boolean suited = counter.spec().enforcement() == Enforcement.STRICT && counter.spec().limit().split() == 1
-		// Carrying over a long window would close a short one for too long.
-				&& (counter.spec().algorithm() != Algorithm.TOKEN_BUCKET
-						|| counter.spec().limit().quotas().size() == 1);
+		boolean suited = counter.spec().enforcement() == Enforcement.STRICT && counter.spec().limit().split() == 1;
 		return suited ? parts(perSecond, this.threshold, counter.spec().limit(),
 				this.largestCost.applyAsLong(counter.policy())) : 1;
 	}

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -101,21 +102,32 @@ final class PolicyWindows {
 	 * @throws IllegalArgumentException if it does not fit; nothing has changed then
 	 */
 	synchronized void replace(Dimension dimension, Map<String, List<Quota>> before, Map<String, List<Quota>> after) {
-		require(after);
 		Map<String, RecordedQuotas> records = this.recorded.computeIfAbsent(dimension, (any) -> new HashMap<>());
-		Set<String> changed = new HashSet<>();
-		after.forEach((limit, quotas) -> quotas.forEach((quota) -> {
-			if (records.computeIfAbsent(limit, (any) -> new RecordedQuotas()).add(quota)) {
-				changed.add(limit);
-			}
-		}));
-		before.forEach((limit, quotas) -> quotas.forEach((quota) -> {
-			RecordedQuotas known = records.get(limit);
-			if (known != null && known.remove(quota)) {
-				changed.add(limit);
-			}
-		}));
+		Set<String> changed = count(records, before, RecordedQuotas::remove);
+		try {
+			require(after);
+			changed.addAll(count(records, after, RecordedQuotas::add));
+		}
+		catch (IllegalArgumentException ex) {
+			count(records, before, RecordedQuotas::add);
+			throw ex;
+		}
 		this.versions.keySet().stream().filter((kind) -> changed.contains(kind.limit())).forEach(this::update);
+	}
+
+	/** Adds or takes out quotas, and says which limits have other windows now. */
+	private static Set<String> count(Map<String, RecordedQuotas> records, Map<String, List<Quota>> limits,
+			BiPredicate<RecordedQuotas, Quota> change) {
+		Set<String> changed = new HashSet<>();
+		limits.forEach((limit, quotas) -> {
+			RecordedQuotas known = records.computeIfAbsent(limit, (any) -> new RecordedQuotas());
+			for (Quota quota : quotas) {
+				if (change.test(known, quota)) {
+					changed.add(limit);
+				}
+			}
+		});
+		return changed;
 	}
 
 	private void update(Kind kind) {

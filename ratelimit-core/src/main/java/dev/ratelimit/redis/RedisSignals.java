@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Short messages to all instances of the fleet, over a connection of its own: a type and
- * a text, such as {@code forget rl:1g:{…}…}. Redis keeps no message, so one can be lost;
+ * a text, such as {@code forget rl:2g:{…}…}. Redis keeps no message, so one can be lost;
  * whoever listens is told when that may have been, and must be right without it after a
  * while.
  *

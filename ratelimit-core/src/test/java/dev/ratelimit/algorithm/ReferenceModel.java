@@ -1,8 +1,14 @@
 package dev.ratelimit.algorithm;
 
 import java.math.BigInteger;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Quota;
@@ -11,25 +17,58 @@ import dev.ratelimit.Quota;
  * What the algorithms mean, written down as slowly and plainly as possible: every
  * admitted request is remembered, and every fraction is exact. Shares nothing with the
  * code that it judges.
+ *
+ * <p>
+ * Several callers may have different quotas on the counter. A bucket of a window is then
+ * the time until it is full again, which every permit lengthens by what it takes its own
+ * quota to bring one back; a count of a window is of those who are counted in it; a log
+ * has everybody.
  */
 final class ReferenceModel {
 
-	private final List<Rule> rules;
+	private final List<List<Rule>> rules;
+
+	private final List<Set<Duration>> windows;
+
+	private final Map<Duration, Bucket> buckets = new HashMap<>();
 
 	private final List<Admitted> admitted = new ArrayList<>();
 
 	ReferenceModel(Algorithm algorithm, List<Quota> quotas) {
-		this.rules = quotas.stream().map((quota) -> rule(algorithm, quota)).toList();
+		this(List.of(quotas), algorithm);
+	}
+
+	/**
+	 * A model of a counter that callers share.
+	 * @param callers the quotas of each
+	 */
+	ReferenceModel(List<List<Quota>> callers, Algorithm algorithm) {
+		for (Quota quota : callers.stream().flatMap(List::stream).toList()) {
+			this.buckets.computeIfAbsent(quota.window(), (window) -> new Bucket()).add(quota);
+		}
+		this.rules = callers.stream()
+			.map((quotas) -> quotas.stream().map((quota) -> rule(algorithm, quota)).toList())
+			.toList();
+		this.windows = callers.stream()
+			.map((quotas) -> quotas.stream().map(Quota::window).collect(Collectors.toSet()))
+			.toList();
 	}
 
 	/**
 	 * Decides a request that comes no earlier than the one before.
 	 */
 	boolean attempt(long now, long cost) {
-		boolean fits = this.rules.stream().allMatch((rule) -> rule.fits(now, cost));
+		return attempt(0, now, cost);
+	}
+
+	/**
+	 * Decides a request of one of the callers.
+	 */
+	boolean attempt(int caller, long now, long cost) {
+		boolean fits = this.rules.get(caller).stream().allMatch((rule) -> rule.fits(now, cost));
 		if (fits) {
-			this.rules.forEach((rule) -> rule.take(now, cost));
-			this.admitted.add(new Admitted(now, cost));
+			this.rules.get(caller).forEach((rule) -> rule.take(now, cost));
+			this.admitted.add(new Admitted(now, cost, this.windows.get(caller)));
 		}
 		return fits;
 	}
@@ -40,7 +79,7 @@ final class ReferenceModel {
 
 	private Rule rule(Algorithm algorithm, Quota quota) {
 		return switch (algorithm) {
-			case GCRA, TOKEN_BUCKET -> new Bucket(quota);
+			case GCRA, TOKEN_BUCKET -> Objects.requireNonNull(this.buckets.get(quota.window())).rule(quota);
 			case SLIDING_WINDOW_COUNTER -> (now, cost) -> {
 				// prev * (window - elapsed) / window + current + cost <= permits
 				BigInteger window = big(micros(quota));
@@ -62,7 +101,7 @@ final class ReferenceModel {
 
 	private long countInWindow(long index, Quota quota) {
 		return this.admitted.stream()
-			.filter((event) -> event.time() / micros(quota) == index)
+			.filter((event) -> event.windows().contains(quota.window()) && event.time() / micros(quota) == index)
 			.mapToLong(Admitted::cost)
 			.sum();
 	}
@@ -78,7 +117,7 @@ final class ReferenceModel {
 	/**
 	 * A request that was let through.
 	 */
-	record Admitted(long time, long cost) {
+	record Admitted(long time, long cost, Set<Duration> windows) {
 	}
 
 	@FunctionalInterface
@@ -92,41 +131,47 @@ final class ReferenceModel {
 	}
 
 	/**
-	 * Starts full, gains permits/window every microsecond up to the burst. Its content is
-	 * counted in 1/window of a permit and therefore always whole.
+	 * When the bucket of a window is full again, in parts of a microsecond that all its
+	 * quotas divide, so that every number is whole.
 	 */
-	private static final class Bucket implements Rule {
+	private static final class Bucket {
 
-		private final BigInteger gainPerMicro;
+		private BigInteger parts = BigInteger.ONE;
 
-		private final BigInteger permit;
+		private BigInteger full = BigInteger.ZERO;
 
-		private final BigInteger full;
-
-		private BigInteger content;
-
-		private long time;
-
-		Bucket(Quota quota) {
-			this.gainPerMicro = big(quota.permits());
-			this.permit = big(micros(quota));
-			this.full = this.permit.multiply(big(quota.burst()));
-			this.content = this.full;
+		void add(Quota quota) {
+			this.parts = this.parts.multiply(big(quota.permits()));
 		}
 
-		@Override
-		public boolean fits(long now, long cost) {
-			return content(now).compareTo(this.permit.multiply(big(cost))) >= 0;
-		}
+		Rule rule(Quota quota) {
+			return new Rule() {
 
-		@Override
-		public void take(long now, long cost) {
-			this.content = content(now).subtract(this.permit.multiply(big(cost)));
-			this.time = now;
-		}
+				@Override
+				public boolean fits(long now, long cost) {
+					return after(now, cost).subtract(at(now)).compareTo(time(quota.burst())) <= 0;
+				}
 
-		private BigInteger content(long now) {
-			return this.content.add(this.gainPerMicro.multiply(big(now - this.time))).min(this.full);
+				@Override
+				public void take(long now, long cost) {
+					Bucket.this.full = after(now, cost);
+				}
+
+				private BigInteger after(long now, long cost) {
+					return Bucket.this.full.max(at(now)).add(time(cost));
+				}
+
+				private BigInteger at(long now) {
+					return Bucket.this.parts.multiply(big(now));
+				}
+
+				private BigInteger time(long permits) {
+					return Bucket.this.parts.multiply(big(micros(quota)))
+						.multiply(big(permits))
+						.divide(big(quota.permits()));
+				}
+
+			};
 		}
 
 	}

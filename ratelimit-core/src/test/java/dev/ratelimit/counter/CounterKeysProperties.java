@@ -32,7 +32,7 @@ class CounterKeysProperties {
 
 	@Property
 	void keyIs43PrintableCharacters(@ForAll("names") Name name) {
-		assertThat(key(name)).matches("rl:1g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
+		assertThat(key(name)).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
 	}
 
 	@Property

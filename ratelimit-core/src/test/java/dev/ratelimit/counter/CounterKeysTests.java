@@ -31,10 +31,10 @@ class CounterKeysTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "ann", ":", "{", "}", "{}", "}{", "a b", "\0", "\n", "ä", "\uD83D\uDE00", "\uD800",
-			"\uDC00", "rl:1g:{x}y" })
+			"\uDC00", "rl:2g:{x}y" })
 	void keyIs43PrintableCharactersWhateverTheValue(String value) {
-		assertThat(key(PER_USER, value)).hasSize(43).matches("rl:1g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
-		assertThat(key(PER_TENANT, value)).hasSize(43).matches("rl:1g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
+		assertThat(key(PER_USER, value)).hasSize(43).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
+		assertThat(key(PER_TENANT, value)).hasSize(43).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
 	}
 
 	@Test
@@ -64,8 +64,8 @@ class CounterKeysTests {
 
 	@Test
 	void keyNeverChangesFromOneReleaseToTheNext() {
-		assertThat(key(PER_USER, "ann")).isEqualTo("rl:1g:{WCPCdjeB-Kx}WCPCdjeB-KxV46oNUj92hMA8");
-		assertThat(key(PER_TENANT_USER, "acme", "ann")).isEqualTo("rl:1g:{e-F1NldaSkc}h1dVrF9ubxRWArP7TA40gIoR");
+		assertThat(key(PER_USER, "ann")).isEqualTo("rl:2g:{WCPCdjeB-Kx}WCPCdjeB-KxV46oNUj92hMA8");
+		assertThat(key(PER_TENANT_USER, "acme", "ann")).isEqualTo("rl:2g:{e-F1NldaSkc}h1dVrF9ubxRWArP7TA40gIoR");
 	}
 
 	@Test
@@ -156,12 +156,12 @@ class CounterKeysTests {
 	void firstPartHasTheKeyOfTheCounterAndTheOthersOnesOfTheirOwn() {
 		assertThat(part(PER_TENANT, 0, "acme")).isEqualTo(key(PER_TENANT, "acme"));
 		assertThat(IntStream.range(0, 64).mapToObj((part) -> part(PER_TENANT, part, "acme"))).doesNotHaveDuplicates()
-			.allSatisfy((key) -> assertThat(key).hasSize(43).matches("rl:1g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}"));
+			.allSatisfy((key) -> assertThat(key).hasSize(43).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}"));
 	}
 
 	@Test
 	void keyOfAPartNeverChangesFromOneReleaseToTheNext() {
-		assertThat(part(PER_TENANT, 1, "acme")).isEqualTo("rl:1g:{t5SyuaHCGkK}t5SyuaHCtp5xn1CryRgYXJpL");
+		assertThat(part(PER_TENANT, 1, "acme")).isEqualTo("rl:2g:{t5SyuaHCGkK}t5SyuaHCtp5xn1CryRgYXJpL");
 	}
 
 	@ParameterizedTest

@@ -36,7 +36,7 @@ class HashedKeysTests {
 	@Test
 	void keyOfAnIpCannotBeFoundWithoutTheSalt() {
 		String key = key(this.keys, PER_IP, "198.51.100.7");
-		assertThat(key).hasSize(43).matches("rl:1g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
+		assertThat(key).hasSize(43).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
 		assertThat(key).isEqualTo(key(keys("one", Dimension.IP), PER_IP, "198.51.100.7"));
 		assertThat(key).isNotEqualTo(key(keys("other", Dimension.IP), PER_IP, "198.51.100.7"));
 		assertThat(key).isNotEqualTo(key(this.plain, PER_IP, "198.51.100.7"));
@@ -44,7 +44,7 @@ class HashedKeysTests {
 
 	@Test
 	void keyNeverChangesFromOneReleaseToTheNext() {
-		assertThat(key(this.keys, PER_IP, "198.51.100.7")).isEqualTo("rl:1g:{5cKb67UuHGW}5cKb67UuHGWywnB5zGkmOZ54");
+		assertThat(key(this.keys, PER_IP, "198.51.100.7")).isEqualTo("rl:2g:{5cKb67UuHGW}5cKb67UuHGWywnB5zGkmOZ54");
 	}
 
 	@Test

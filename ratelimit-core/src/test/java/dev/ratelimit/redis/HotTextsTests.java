@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class HotTextsTests {
 
-	private static final CounterName NAME = new CounterName("rl:1g:{abc}def", "orders", "per-tenant", -42);
+	private static final CounterName NAME = new CounterName("rl:2g:{abc}def", "orders", "per-tenant", -42);
 
 	private final HotTexts texts = new HotTexts(new SealedHashes(Salt.of("salt of the tests")));
 
@@ -43,7 +43,7 @@ class HotTextsTests {
 
 	@Test
 	void hashIsNotWrittenAsItIs() {
-		assertThat(this.texts.encode(NAME)).startsWith("rl:1g:{abc}def orders per-tenant ").doesNotEndWith(" -42");
+		assertThat(this.texts.encode(NAME)).startsWith("rl:2g:{abc}def orders per-tenant ").doesNotEndWith(" -42");
 	}
 
 	@Test

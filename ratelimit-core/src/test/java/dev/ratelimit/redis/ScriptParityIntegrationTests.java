@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,8 +22,11 @@ import net.jqwik.api.Tuple;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Quota;
+import dev.ratelimit.algorithm.LiveWindow;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -36,9 +40,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Plays the same random traces against the scripts in a real Redis and the formulas in
  * memory: every grant and every field of every status must be equal. A trace has two
- * limits of up to three quotas, costs around their bursts, partial grants, give-backs,
- * peeks, resets, limits that change half-way, and a clock that stands, runs, jumps ahead
- * and is set back. 500 traces of 40 calls make 20,000 calls per algorithm.
+ * limits of up to three quotas, two callers that have different quotas on the same
+ * counters, costs around their bursts, partial grants, give-backs, peeks, resets, limits
+ * that change half-way, and a clock that stands, runs, jumps ahead and is set back. 500
+ * traces of 40 calls make 20,000 calls per algorithm.
  */
 class ScriptParityIntegrationTests {
 
@@ -77,12 +82,12 @@ class ScriptParityIntegrationTests {
 		AtomicLong now = new AtomicLong(START);
 		Counters scripts = Connections.standalone().at(now::get);
 		Counters formulas = new MemoryCounters(1_000, now::get);
-		List<Counter> counters = counters(algorithm, trace.limits());
-		List<Counter> changed = counters(algorithm, trace.changed());
+		List<List<Counter>> counters = counters(algorithm, trace.limits());
+		List<List<Counter>> changed = counters(algorithm, trace.changed());
 		List<Grant> grants = new ArrayList<>();
 		for (int i = 0; i < trace.calls().size(); i++) {
 			Call call = trace.calls().get(i);
-			List<Counter> current = (i < CALLS / 2) ? counters : changed;
+			List<Counter> current = ((i < CALLS / 2) ? counters : changed).get(call.caller());
 			now.addAndGet(call.advance());
 			long burst = current.stream()
 				.mapToLong((counter) -> counter.spec().limit().largestCost())
@@ -113,7 +118,7 @@ class ScriptParityIntegrationTests {
 				}
 			}
 		}
-		acquire(scripts, formulas, changed, Permits.NONE);
+		changed.forEach((own) -> acquire(scripts, formulas, own, Permits.NONE));
 	}
 
 	private static Grant acquire(Counters scripts, Counters formulas, List<Counter> counters, Permits permits) {
@@ -124,15 +129,20 @@ class ScriptParityIntegrationTests {
 		return told;
 	}
 
-	private static List<Counter> counters(Algorithm algorithm, Map<String, List<Quota>> limits) {
+	/** The counters as each caller is counted on them. */
+	private static List<List<Counter>> counters(Algorithm algorithm, List<Map<String, List<Quota>>> callers) {
 		CounterKeys keys = new CounterKeys("rl");
-		List<Counter> counters = new ArrayList<>();
-		limits.forEach((name, quotas) -> {
-			Limit limit = new Limit(name, List.of(Dimension.USER), quotas);
-			counters.add(new Counter(new CounterSpec(algorithm, limit),
-					keys.key("parity", algorithm, limit, List.of("ann"))));
+		Map<String, LiveWindows> live = new HashMap<>();
+		callers.get(0).keySet().forEach((name) -> {
+			LiveWindows windows = new LiveWindows();
+			windows.set(callers.stream().flatMap((own) -> own.get(name).stream()).map(LiveWindow::of).toList());
+			live.put(name, windows);
 		});
-		return counters;
+		return callers.stream().map((own) -> own.entrySet().stream().map((named) -> {
+			Limit limit = new Limit(named.getKey(), List.of(Dimension.USER), named.getValue());
+			return new Counter(new CounterSpec(algorithm, limit, Enforcement.STRICT, live.get(limit.name())),
+					keys.key("parity", algorithm, limit, List.of("ann")));
+		}).toList()).toList();
 	}
 
 	@Provide
@@ -152,9 +162,10 @@ class ScriptParityIntegrationTests {
 
 	private static Arbitrary<Trace> traces(long permits, boolean bursts) {
 		Arbitrary<List<Quota>> quotas = quotas(permits, bursts);
-		return Combinators.combine(quotas, quotas, quotas, quotas, calls().list().ofSize(CALLS))
-			.as((first, second, third, fourth, calls) -> new Trace(limits(first, second), limits(third, fourth),
-					calls));
+		Arbitrary<Map<String, List<Quota>>> limits = Combinators.combine(quotas, quotas)
+			.as(ScriptParityIntegrationTests::limits);
+		return Combinators.combine(limits.list().ofSize(2), limits.list().ofSize(2), calls().list().ofSize(CALLS))
+			.as(Trace::new);
 	}
 
 	private static Map<String, List<Quota>> limits(List<Quota> first, List<Quota> second) {
@@ -193,7 +204,9 @@ class ScriptParityIntegrationTests {
 		Arbitrary<Kind> kinds = Arbitraries.frequency(Tuple.of(10, Kind.TAKE), Tuple.of(4, Kind.TAKE_PART),
 				Tuple.of(3, Kind.TAKE_MULTIPLES), Tuple.of(2, Kind.PEEK), Tuple.of(3, Kind.GIVE_BACK),
 				Tuple.of(1, Kind.RESET));
-		return Combinators.combine(kinds, advances, Arbitraries.longs().between(0, 1_000_000)).as(Call::new);
+		return Combinators
+			.combine(kinds, advances, Arbitraries.longs().between(0, 1_000_000), Arbitraries.integers().between(0, 1))
+			.as(Call::new);
 	}
 
 	private static <T> T join(CompletionStage<T> stage) {
@@ -212,8 +225,9 @@ class ScriptParityIntegrationTests {
 	 * @param kind what is called
 	 * @param advance microseconds
 	 * @param size millionths, of about one burst when it is a cost
+	 * @param caller who calls
 	 */
-	record Call(Kind kind, long advance, long size) {
+	record Call(Kind kind, long advance, long size, int caller) {
 
 		/**
 		 * Mostly a small part of the burst, sometimes up to a tenth more than all of it.
@@ -225,7 +239,13 @@ class ScriptParityIntegrationTests {
 
 	}
 
-	record Trace(Map<String, List<Quota>> limits, Map<String, List<Quota>> changed, List<Call> calls) {
+	/**
+	 * What two callers do.
+	 *
+	 * @param limits of each caller
+	 * @param changed what they are half-way
+	 */
+	record Trace(List<Map<String, List<Quota>>> limits, List<Map<String, List<Quota>>> changed, List<Call> calls) {
 
 		@Override
 		public String toString() {
