@@ -107,12 +107,12 @@ class NetworkOutageIntegrationTests {
 		class Slow extends Disturbed {
 
 			Slow() {
-				super("50 to 75 ms of latency", Duration.ofSeconds(8));
+				super(Faults.latency().toMillis() + " ms of latency and more", Duration.ofSeconds(8));
 			}
 
 			@Override
 			void inject(Duration time) {
-				network().delayReplies(Duration.ofMillis(50), Duration.ofMillis(25));
+				network().delayReplies(Faults.latency(), Duration.ofMillis(25));
 			}
 
 		}
