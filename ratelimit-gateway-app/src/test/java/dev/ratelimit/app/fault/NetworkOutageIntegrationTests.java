@@ -3,12 +3,14 @@ package dev.ratelimit.app.fault;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.testing.ChaosProxy;
 import dev.ratelimit.testing.RedisServer;
 
 /** Faults of what is between a gateway and Redis. */
+@Tag("alone")
 class NetworkOutageIntegrationTests {
 
 	@Nested
