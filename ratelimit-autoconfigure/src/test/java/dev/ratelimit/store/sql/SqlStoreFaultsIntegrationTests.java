@@ -75,11 +75,13 @@ class SqlStoreFaultsIntegrationTests {
 				}
 				this.server.restart();
 				SqlPolicyStore fresh = this.stores.open();
-				Changes changes = done(fresh.changesSince(0, 10));
+				Changes changes = soon().ignoreExceptions()
+					.until(() -> done(fresh.changesSince(0, 10)), (read) -> true);
 				assertThat(changes.versions()).hasSize(KEYS.size());
 				assertThat(changes.versions()).extracting(RecordVersion::body).containsOnly(body(changes));
 				for (RecordKey key : KEYS) {
-					List<RecordVersion> history = done(fresh.history(key, 100_000));
+					List<RecordVersion> history = soon().ignoreExceptions()
+						.until(() -> done(fresh.history(key, 100_000)), (read) -> true);
 					assertThat(history).extracting(RecordVersion::version)
 						.containsExactlyInAnyOrderElementsOf(
 								LongStream.rangeClosed(1, history.size()).boxed().toList());
