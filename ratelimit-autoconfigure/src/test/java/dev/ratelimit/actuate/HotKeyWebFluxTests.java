@@ -76,7 +76,7 @@ class HotKeyWebFluxTests {
 	void busyCounterIsListedWithItsRate() {
 		run((context, client) -> {
 			Request request = Request.of("orders").with(Dimension.TENANT, "acme").with(Dimension.IP, "203.0.113.7");
-			await().atMost(Duration.ofSeconds(10)).until(() -> {
+			await().atMost(Duration.ofSeconds(30)).until(() -> {
 				for (int i = 0; i < 100; i++) {
 					context.getBean(RateLimiter.class).check(request);
 				}
@@ -110,7 +110,7 @@ class HotKeyWebFluxTests {
 			for (int i = 0; i < 30; i++) {
 				context.getBean(RateLimiter.class).check(Request.of("small"));
 			}
-			await().atMost(Duration.ofSeconds(10)).until(() -> !context.getBean(TopRefusals.class).top().isEmpty());
+			await().atMost(Duration.ofSeconds(30)).until(() -> !context.getBean(TopRefusals.class).top().isEmpty());
 			SwitchWebFluxTests.viewer(client)
 				.get()
 				.uri(HOT_KEYS + "?by=refusals")

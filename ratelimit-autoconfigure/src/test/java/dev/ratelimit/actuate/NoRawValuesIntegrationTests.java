@@ -103,7 +103,7 @@ class NoRawValuesIntegrationTests {
 			check(context, Request.of("orders").with(Dimension.IP, IP));
 		}
 		assertThat(check(context, CALLER).allowed()).isFalse();
-		await().atMost(Duration.ofSeconds(10)).until(() -> {
+		await().atMost(Duration.ofSeconds(30)).until(() -> {
 			check(context, CALLER.withCost(0));
 			check(context, CALLER);
 			return !context.getBean(HotCounters.class).top().isEmpty();
@@ -120,7 +120,7 @@ class NoRawValuesIntegrationTests {
 		answers.add(call(context, HttpMethod.GET, "", null));
 		answers.add(call(context, HttpMethod.GET, "/policies", null));
 		answers.add(call(context, HttpMethod.GET, "/audit", null));
-		answers.add(await().atMost(Duration.ofSeconds(10))
+		answers.add(await().atMost(Duration.ofSeconds(30))
 			.until(() -> call(context, HttpMethod.GET, "/refusals?policy=orders&ip=" + IP, null),
 					(refusals) -> refusals.contains("\"limit\"")));
 		check(context, CALLER);

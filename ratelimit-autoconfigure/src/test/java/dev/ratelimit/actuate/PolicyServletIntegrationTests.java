@@ -1,7 +1,6 @@
 package dev.ratelimit.actuate;
 
 import java.security.Principal;
-import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -26,8 +25,8 @@ import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Within;
 
-import static org.awaitility.Awaitility.await;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.delete;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.get;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
@@ -72,7 +71,7 @@ class PolicyServletIntegrationTests {
 			SwitchServletTests
 				.call(context, put(ENDPOINT + "lists/allow").content("{\"entry\": {\"tenant\": \"acme\"}}"), ADMIN)
 				.andExpect(status().isOk());
-			await().atMost(Duration.ofSeconds(1)).until(() -> plane.state().revision() == 2);
+			Within.seconds(3).until(() -> plane.state().revision() == 2);
 			SwitchServletTests.call(context, get(ENDPOINT + "policies/orders"), SwitchServletTests.VIEWER)
 				.andExpect(jsonPath("$.policy.limits.per-ip.quota[0]").value("5/s"))
 				.andExpect(jsonPath("$.history[0].actor").value("ann"));

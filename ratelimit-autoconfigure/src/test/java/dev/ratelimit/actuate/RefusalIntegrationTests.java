@@ -129,7 +129,7 @@ class RefusalIntegrationTests {
 				.exchange()
 				.expectStatus()
 				.isOk();
-			await().atMost(Duration.ofSeconds(5))
+			await().atMost(Duration.ofSeconds(30))
 				.untilAsserted(() -> order(context, "ann-marie").expectStatus().isEqualTo(503));
 			assertThat(entries(context, ANN, 1).get(0)).containsEntry("outcome", "error")
 				.containsEntry("degraded", true)
@@ -153,7 +153,7 @@ class RefusalIntegrationTests {
 				.exchange()
 				.expectStatus()
 				.isOk();
-			await().atMost(Duration.ofSeconds(5))
+			await().atMost(Duration.ofSeconds(30))
 				.until(() -> context.getBean(Policies.class).get().find("orders").version() == 1);
 			for (int i = 0; i < 3; i++) {
 				order(context, "ann-marie");
@@ -180,13 +180,13 @@ class RefusalIntegrationTests {
 				}
 				get(context, ANN).expectStatus().isEqualTo(503).expectBody().jsonPath("$.detail").isNotEmpty();
 				String node = redis.host() + ":" + redis.port();
-				await().atMost(Duration.ofSeconds(5))
+				await().atMost(Duration.ofSeconds(30))
 					.untilAsserted(() -> assertThat(lines().toString()).contains("\"reason\":\"unavailable\"",
 							"\"failureMode\":\"deny\"",
 							"\"reason\":\"breaker-open\",\"source\":\"none\",\"node\":\"" + node,
 							"\"breakersOpen\":[\"" + node + "\"]"));
 				redis.restart();
-				await().atMost(Duration.ofSeconds(10))
+				await().atMost(Duration.ofSeconds(30))
 					.untilAsserted(() -> get(context, ANN).expectStatus()
 						.isOk()
 						.expectBody()
@@ -216,7 +216,7 @@ class RefusalIntegrationTests {
 
 	/** Entries are there a moment after the refusal. */
 	private static List<Map<String, Object>> entries(ApplicationContext context, String query, int count) {
-		return await().atMost(Duration.ofSeconds(10))
+		return await().atMost(Duration.ofSeconds(30))
 			.until(() -> list(get(context, query).expectStatus()
 				.isOk()
 				.expectBody(new ParameterizedTypeReference<Map<String, Object>>() {

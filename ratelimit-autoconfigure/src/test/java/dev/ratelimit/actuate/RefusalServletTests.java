@@ -73,7 +73,7 @@ class RefusalServletTests {
 							null)
 					.andExpect(status().is(status));
 			}
-			await().atMost(Duration.ofSeconds(5))
+			await().atMost(Duration.ofSeconds(30))
 				.untilAsserted(() -> SwitchServletTests
 					.call(context, get(REFUSALS + "?ip=127.0.0.1&at=" + Instant.now()), SwitchServletTests.VIEWER)
 					.andExpect(status().isOk())
@@ -97,7 +97,7 @@ class RefusalServletTests {
 			for (int i = 0; i < 3; i++) {
 				refuse(context, "t" + i);
 			}
-			await().atMost(Duration.ofSeconds(5))
+			await().atMost(Duration.ofSeconds(30))
 				.untilAsserted(() -> SwitchServletTests
 					.call(context, get(REFUSALS + "?policy=tenants&limit=2"), SwitchServletTests.VIEWER)
 					.andExpect(jsonPath("$.entries.length()").value(2))
@@ -114,7 +114,7 @@ class RefusalServletTests {
 		this.recording.run((context) -> {
 			refuse(context, "acme");
 			context.getBean(Policies.class).replace(PolicySet.of());
-			await().atMost(Duration.ofSeconds(5))
+			await().atMost(Duration.ofSeconds(30))
 				.untilAsserted(() -> SwitchServletTests
 					.call(context, get(REFUSALS + "?policy=tenants"), SwitchServletTests.VIEWER)
 					.andExpect(status().isOk())

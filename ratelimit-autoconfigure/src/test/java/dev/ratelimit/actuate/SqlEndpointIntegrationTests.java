@@ -65,7 +65,7 @@ class SqlEndpointIntegrationTests {
 		this.context.run((one) -> this.context.run((other) -> {
 			assertThat(write(one, "bob", "{\"policy\": {" + LIMITS + "}}")).isEqualTo(403);
 			assertThat(write(one, "ann", "{\"policy\": {" + LIMITS + "}, \"reason\": \"INC-7\"}")).isEqualTo(200);
-			await().atMost(Duration.ofSeconds(5)).until(() -> entries(audit(other, "")).size() == 2);
+			await().atMost(Duration.ofSeconds(30)).until(() -> entries(audit(other, "")).size() == 2);
 			assertTrail(audit(other, ""));
 		}));
 		this.context.run((again) -> assertTrail(audit(again, "")));
@@ -97,7 +97,7 @@ class SqlEndpointIntegrationTests {
 		this.context.run((context) -> {
 			write(context, "ann",
 					"{\"policy\": {\"rollout\": {\"stages\": [1, 100], \"hold\": \"1h\"}, " + LIMITS + "}}");
-			await().atMost(Duration.ofSeconds(10))
+			await().atMost(Duration.ofSeconds(30))
 				.until(() -> read(context, "policies/orders").contains("\"counted\":\"fleet\""));
 		});
 	}

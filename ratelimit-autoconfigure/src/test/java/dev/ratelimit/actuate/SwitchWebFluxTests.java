@@ -35,6 +35,7 @@ import org.springframework.http.MediaType;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.core.userdetails.MapReactiveUserDetailsService;
+import org.springframework.security.core.userdetails.ReactiveUserDetailsService;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.web.server.SecurityWebFilterChain;
 import org.springframework.test.web.reactive.server.WebTestClient;
@@ -348,14 +349,17 @@ class SwitchWebFluxTests {
 				.build();
 		}
 
+		/**
+		 * A map of users by itself would hash each password anew, which takes its time.
+		 */
 		@Bean
-		MapReactiveUserDetailsService users() {
+		ReactiveUserDetailsService users() {
 			return new MapReactiveUserDetailsService(Map
 				.of("ann", "RATELIMIT_ADMIN", "vic", "RATELIMIT_VIEWER", "bob", "OTHER")
 				.entrySet()
 				.stream()
 				.map((user) -> User.withUsername(user.getKey()).password("{noop}secret").roles(user.getValue()).build())
-				.toList());
+				.toList())::findByUsername;
 		}
 
 	}

@@ -134,7 +134,7 @@ class ConfigurationRefreshIntegrationTests {
 
 	private static void write(RefreshedApplication application, String id, String quota) {
 		done(application.context().getBean(ControlPlane.class).writePolicy(id, limits(quota), null, ANN));
-		await().atMost(Duration.ofSeconds(5)).until(() -> application.policies().find(id).version() > 0);
+		await().atMost(Duration.ofSeconds(30)).until(() -> application.policies().find(id).version() > 0);
 	}
 
 	private static void delete(RefreshedApplication application, String id) {

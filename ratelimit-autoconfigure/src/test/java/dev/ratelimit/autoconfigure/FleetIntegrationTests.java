@@ -18,6 +18,7 @@ import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.redis.RedisPulse;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -39,10 +40,10 @@ class FleetIntegrationTests {
 		on(redis).run((one) -> {
 			on(redis).run((other) -> {
 				assertThat(fleet(other)).isEqualTo(2);
-				await().atMost(Duration.ofSeconds(5)).until(() -> fleet(one) == 2);
+				await().atMost(Duration.ofSeconds(30)).until(() -> fleet(one) == 2);
 			});
 			assertThat(redis.cli("ZCARD", "rl:{fleet}:instances:local")).isEqualTo("1");
-			await().atMost(Duration.ofSeconds(5)).until(() -> fleet(one) == 1);
+			await().atMost(Duration.ofSeconds(30)).until(() -> fleet(one) == 1);
 		});
 		assertThat(output).doesNotContain(NOT_KNOWN);
 	}
@@ -54,8 +55,7 @@ class FleetIntegrationTests {
 				.turnOn(new ForcedMode(FailureMode.DENY, ForcedMode.USUAL, "ann", ""))
 				.toCompletableFuture()
 				.join();
-			await().atMost(Duration.ofSeconds(1))
-				.until(() -> other.getBean(RedSwitch.class).mode() == FailureMode.DENY);
+			Within.seconds(3).until(() -> other.getBean(RedSwitch.class).mode() == FailureMode.DENY);
 		}));
 	}
 

@@ -73,7 +73,7 @@ class HashingIntegrationTests {
 				assertThat(check(context).degraded()).isTrue();
 				redis.restart();
 				redis.cli("SETNX", "rl:{fleet}:salt", "of the others");
-				await().atMost(Duration.ofSeconds(10))
+				await().atMost(Duration.ofSeconds(30))
 					.until(() -> check(context).source() == Decision.Source.REDIS
 							&& salt(context).equals(redis.cli("GET", "rl:{fleet}:salt")));
 				if (salt(context).equals("of the others")) {

@@ -219,7 +219,7 @@ class RedisAclTlsIntegrationTests {
 	private static void findRefusal(AssertableApplicationContext context) {
 		RefusalHistory history = context.getBean(RefusalHistory.class);
 		RefusalQuery query = new RefusalQuery("gcra", Map.of(), null, null, null, 1);
-		await().atMost(Duration.ofSeconds(10)).until(() -> !join(history.find(query)).refusals().isEmpty());
+		await().atMost(Duration.ofSeconds(30)).until(() -> !join(history.find(query)).refusals().isEmpty());
 		assertThat(context.getBean(RefusalRecorder.class).missing()).isZero();
 	}
 
@@ -229,7 +229,7 @@ class RedisAclTlsIntegrationTests {
 		CounterName name = CounterName.of(limiter.usage().counters(caller("gcra"), "per-tenant").get(0));
 		HotExchange exchange = context.getBean(HotExchange.class);
 		assertThat(join(exchange.mark(new HotMark(name, Duration.ofHours(1), "ann", "")))).isTrue();
-		await().atMost(Duration.ofSeconds(10)).until(() -> {
+		await().atMost(Duration.ofSeconds(30)).until(() -> {
 			check(context, caller("gcra"));
 			return context.getBean(HotCounters.class)
 				.top()

@@ -53,7 +53,7 @@ class RolloutIntegrationTests {
 	void stagesFollowEachOtherByThemselves(RedisServer redis) {
 		on(redis).run((one) -> on(redis).run((other) -> {
 			write(one, "2000/h", List.of(1, 10, 100), "1s");
-			await().atMost(Duration.ofSeconds(20))
+			await().atMost(Duration.ofSeconds(30))
 				.until(() -> version(one) == 3 && version(other) == 3 && state(one) == null);
 			List<RecordVersion> history = history(one);
 			assertThat(history).extracting(RecordVersion::actor).containsExactly("rollout", "rollout", "ann");
@@ -79,7 +79,7 @@ class RolloutIntegrationTests {
 			assertThat(begun.nextAt()).isEqualTo(begun.since().plus(Duration.ofMinutes(10)));
 			checkTenants(one, "a");
 			checkTenants(other, "b");
-			await().atMost(Duration.ofSeconds(20)).until(() -> version(one) == 3 && version(other) == 3);
+			await().atMost(Duration.ofSeconds(30)).until(() -> version(one) == 3 && version(other) == 3);
 			RecordVersion back = history(other).get(0);
 			assertThat(back.actor()).isEqualTo("rollout");
 			assertThat(back.reason()).startsWith("rolled back at 50 %: refuses 100.0 % of ")
@@ -98,7 +98,7 @@ class RolloutIntegrationTests {
 			await().until(() -> version(one) == 1);
 			checkTenants(one, "a");
 			checkTenants(one, "b");
-			await().atMost(Duration.ofSeconds(20)).until(() -> version(one) == 0);
+			await().atMost(Duration.ofSeconds(30)).until(() -> version(one) == 0);
 			assertThat(history(one).get(0).deleted()).isTrue();
 		});
 	}

@@ -47,7 +47,7 @@ class SqlControlPlaneIntegrationTests {
 				.until(() -> RolloutIntegrationTests.version(one) == 2 && RolloutIntegrationTests.version(other) == 2);
 			RolloutIntegrationTests.checkTenants(one, "a");
 			RolloutIntegrationTests.checkTenants(other, "b");
-			await().atMost(Duration.ofSeconds(20))
+			await().atMost(Duration.ofSeconds(30))
 				.until(() -> RolloutIntegrationTests.version(one) == 3 && RolloutIntegrationTests.version(other) == 3);
 			assertThat(RolloutIntegrationTests.history(other).get(0).reason())
 				.startsWith("rolled back at 50 %: refuses 100.0 % of ");

@@ -1,6 +1,5 @@
 package dev.ratelimit.selfservice;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +19,7 @@ import dev.ratelimit.admin.WebStack;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -45,7 +45,7 @@ class SelfServiceIntegrationTests {
 				.expectBody()
 				.json("{\"policy\": \"orders\", \"granted\": {\"per-tenant\": [\"10000/m\"]}, "
 						+ "\"own\": {\"per-tenant\": [\"500/m\"]}}");
-			await().atMost(Duration.ofSeconds(1)).until(() -> limit(other) == 500);
+			Within.seconds(3).until(() -> limit(other) == 500);
 			otherClient.get()
 				.uri("/ratelimit/tenants/me/usage")
 				.headers((headers) -> headers.setBearerAuth(ADMIN))
@@ -57,7 +57,7 @@ class SelfServiceIntegrationTests {
 						+ "\"per-tenant\", \"granted\": [\"10000/m\"], \"quotas\": [{\"limit\": 500, \"used\": 0}]}]}]}");
 			patch(otherClient, ADMIN, "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": null}}").expectStatus()
 				.isOk();
-			await().atMost(Duration.ofSeconds(1)).until(() -> limit(one) == 10_000);
+			Within.seconds(3).until(() -> limit(one) == 10_000);
 			await().untilAsserted(() -> assertThat(oldest(other)).containsEntry("action", "tenant-limits")
 				.containsEntry("outcome", "done")
 				.containsEntry("actor", "ann")

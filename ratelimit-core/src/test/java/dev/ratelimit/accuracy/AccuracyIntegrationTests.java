@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -20,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * from before a check was sent to after it was answered, and a load that was held up does
  * not catch up.
  */
+@Tag("alone")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AccuracyIntegrationTests {
 

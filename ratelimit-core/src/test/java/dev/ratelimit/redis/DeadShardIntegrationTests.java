@@ -79,7 +79,7 @@ class DeadShardIntegrationTests {
 			int opened = turns.get();
 			await().until(() -> turns.get() > opened + 600);
 			proxy.heal();
-			await().atMost(Duration.ofSeconds(10)).until(() -> !nodes.states().containsValue(BreakerState.OPEN));
+			await().atMost(Duration.ofSeconds(30)).until(() -> !nodes.states().containsValue(BreakerState.OPEN));
 			assertThat(this.failures).hasPositiveValue();
 			assertThat(this.failuresElsewhere).hasValue(0);
 		}

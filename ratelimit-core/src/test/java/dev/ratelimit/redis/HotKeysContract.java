@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -30,6 +28,7 @@ import dev.ratelimit.hot.HotExchange;
 import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -121,7 +120,7 @@ abstract class HotKeysContract {
 	@Test
 	void markEndsByItself() {
 		start(1);
-		HotMark mark = new HotMark(CounterName.of(counter("acme")), Duration.ofMillis(1_500), "ann", "");
+		HotMark mark = new HotMark(CounterName.of(counter("acme")), Duration.ofSeconds(3), "ann", "");
 		this.fleet.get(0).exchange.mark(mark).toCompletableFuture().join();
 		within(2).until(() -> this.fleet.get(0).isHot("acme"));
 		within(6).until(() -> !this.fleet.get(0).isHot("acme"));
@@ -180,11 +179,8 @@ abstract class HotKeysContract {
 		return new Counter(SPEC, new CounterKeys("rl"), "orders", List.of(tenant));
 	}
 
-	private static ConditionFactory within(int seconds) {
-		return Awaitility.await()
-			.atMost(Duration.ofSeconds(seconds))
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(20));
+	private static Within within(int seconds) {
+		return Within.seconds(seconds);
 	}
 
 	/** What an instance of an application has of it, and its callers. */

@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -18,6 +16,7 @@ import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,7 +49,7 @@ abstract class PulseContract {
 	void instancesSeeEachOther() {
 		Member one = join();
 		Member other = join();
-		within(5).untilAsserted(() -> assertThat(List.of(one.fleet.size(), other.fleet.size())).containsOnly(2));
+		within(5).until(() -> one.fleet.size() == 2 && other.fleet.size() == 2);
 	}
 
 	@Test
@@ -108,11 +107,8 @@ abstract class PulseContract {
 		return member;
 	}
 
-	static ConditionFactory within(int seconds) {
-		return Awaitility.await()
-			.atMost(Duration.ofSeconds(seconds))
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(10));
+	static Within within(int seconds) {
+		return Within.seconds(seconds);
 	}
 
 	/** What an instance of an application has of it. */

@@ -208,8 +208,8 @@ class RedisCountersIntegrationTests {
 		}
 		long slow = this.redis.slowlogLen();
 		this.redis.configSet("slowlog-log-slower-than", "10000");
-		// A pause of the machine may catch one of them.
-		assertThat(slow).isLessThan(20);
+		// Pauses of the machine may catch some of them.
+		assertThat(slow).isLessThan(100);
 	}
 
 	@Test

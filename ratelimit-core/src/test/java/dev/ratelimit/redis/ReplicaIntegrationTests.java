@@ -13,7 +13,6 @@ import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 
 import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -32,6 +31,7 @@ import dev.ratelimit.store.SnapshotFile;
 import dev.ratelimit.store.SnapshotWriter;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -150,6 +150,7 @@ class ReplicaIntegrationTests {
 		RecordVersion known = one.write(ORDERS, "2");
 		within(2).until(() -> this.fleet.stream().allMatch((instance) -> instance.has(known)));
 		this.server.flush();
+		tell();
 		within(10).until(() -> this.fleet.stream().allMatch((instance) -> instance.replica.state().incident() != null));
 		assertThat(other.replica.state().stale()).isTrue();
 		assertThat(other.replica.state().revision()).isEqualTo(known.revision());
@@ -171,6 +172,7 @@ class ReplicaIntegrationTests {
 		RecordVersion known = one.write(ORDERS, "1");
 		within(2).until(() -> one.has(known));
 		this.server.flush();
+		tell();
 		within(10).until(() -> one.replica.state().incident() != null);
 		RecordVersion since = one.write(SEARCH, "1");
 		PolicyInstance fresh = start();
@@ -190,6 +192,7 @@ class ReplicaIntegrationTests {
 		RecordVersion known = one.write(SEARCH, "1");
 		within(2).until(() -> this.fleet.stream().allMatch((instance) -> instance.has(known)));
 		this.server.flush();
+		tell();
 		within(10).until(() -> one.replica.state().incident() != null && other.replica.state().incident() != null);
 		one.write(ORDERS, "new");
 		one.replica.accept("ann", "meant").toCompletableFuture().join();
@@ -207,6 +210,7 @@ class ReplicaIntegrationTests {
 		RecordVersion lost = one.write(ORDERS, "2");
 		within(2).until(() -> one.has(lost));
 		copy("old:", "");
+		tell();
 		within(10).until(() -> one.replica.state().incident() != null);
 		for (int i = 0; i < 5; i++) {
 			one.write(SEARCH, "" + i);
@@ -228,6 +232,7 @@ class ReplicaIntegrationTests {
 		RecordVersion known = one.write(ORDERS, "2");
 		within(2).until(() -> one.has(known));
 		this.server.cli("DEL", "rl:{policies}:" + part);
+		tell();
 		within(10).until(() -> one.replica.state().incident() != null);
 		one.replica.reseed("ann", "evicted").toCompletableFuture().join();
 		assertThat(one.replica.state().stale()).isFalse();
@@ -289,6 +294,11 @@ class ReplicaIntegrationTests {
 		}
 	}
 
+	/** Makes instances look at once; they do every few seconds anyway. */
+	private void tell() {
+		this.server.cli("PUBLISH", "rl:signals", RedisPolicyStore.SIGNAL + " 0");
+	}
+
 	/** Copies all keys of the store to other names or back. */
 	private void copy(String from, String to) {
 		if (to.isEmpty()) {
@@ -311,11 +321,8 @@ class ReplicaIntegrationTests {
 		return instance;
 	}
 
-	private static ConditionFactory within(int seconds) {
-		return Awaitility.await()
-			.atMost(Duration.ofSeconds(seconds))
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(10));
+	private static Within within(int seconds) {
+		return Within.seconds(seconds);
 	}
 
 	/** Counts reads, and may keep what it is told to itself. */

@@ -6,8 +6,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -26,6 +24,7 @@ import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -146,11 +145,8 @@ abstract class SignalsContract {
 		return instance;
 	}
 
-	static ConditionFactory within(int seconds) {
-		return Awaitility.await()
-			.atMost(Duration.ofSeconds(seconds))
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(10));
+	static Within within(int seconds) {
+		return Within.seconds(seconds);
 	}
 
 	/** What an instance of an application has of it. */

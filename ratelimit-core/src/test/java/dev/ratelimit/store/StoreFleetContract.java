@@ -10,12 +10,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.store.RecordKey.Kind;
+import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -208,11 +207,8 @@ public abstract class StoreFleetContract {
 		return stage.toCompletableFuture().orTimeout(10, TimeUnit.SECONDS).join();
 	}
 
-	private static ConditionFactory within(int seconds) {
-		return Awaitility.await()
-			.atMost(Duration.ofSeconds(seconds))
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(10));
+	private static Within within(int seconds) {
+		return Within.seconds(seconds);
 	}
 
 }

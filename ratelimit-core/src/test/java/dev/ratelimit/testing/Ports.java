@@ -1,16 +1,25 @@
 package dev.ratelimit.testing;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Hands out ports that are free together with their cluster bus port, 10000 above. Both
  * lie below the ephemeral ports of Linux and macOS, so that no outgoing connection takes
  * the port of a killed server before it is restarted.
+ * <p>
+ * Neither does another JVM that tests at the same time, be it another fork or another
+ * checkout: who holds a port has a lock on its byte of a file that all of them share. The
+ * lock ends with the JVM, however that ends.
  */
 public final class Ports {
 
@@ -20,26 +29,59 @@ public final class Ports {
 
 	private static final int BUS = 10_000;
 
-	private static final Set<Integer> TAKEN = ConcurrentHashMap.newKeySet();
+	/** Never closed: that would end all locks of this JVM on the file. */
+	private static final FileChannel SHARED = open();
+
+	private static final Map<Integer, FileLock> TAKEN = new HashMap<>();
 
 	private Ports() {
 	}
 
-	public static int take() {
+	public static synchronized int take() {
 		for (int attempt = 0; attempt < 1000; attempt++) {
 			int port = ThreadLocalRandom.current().nextInt(FIRST, LAST);
-			if (TAKEN.add(port)) {
-				if (isFree(port) && isFree(port + BUS)) {
-					return port;
-				}
-				TAKEN.remove(port);
+			if (tryTake(port)) {
+				return port;
 			}
 		}
 		throw new IllegalStateException("No free port between " + FIRST + " and " + LAST);
 	}
 
-	static void giveBack(int port) {
-		TAKEN.remove(port);
+	static synchronized void giveBack(int port) {
+		FileLock lock = TAKEN.remove(port);
+		if (lock != null) {
+			release(lock);
+		}
+	}
+
+	static synchronized boolean tryTake(int port) {
+		if (TAKEN.containsKey(port)) {
+			return false;
+		}
+		try {
+			FileLock lock = SHARED.tryLock(port, 1, false);
+			if (lock == null) {
+				return false;
+			}
+			if (isFree(port) && isFree(port + BUS)) {
+				TAKEN.put(port, lock);
+				return true;
+			}
+			lock.release();
+			return false;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static void release(FileLock lock) {
+		try {
+			lock.release();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private static boolean isFree(int port) {
@@ -48,6 +90,17 @@ public final class Ports {
 		}
 		catch (IOException ex) {
 			return false;
+		}
+	}
+
+	private static FileChannel open() {
+		Path file = Path.of(System.getProperty("java.io.tmpdir"),
+				"ratelimit-test-ports-" + System.getProperty("user.name"));
+		try {
+			return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 

@@ -66,7 +66,7 @@ class MonitoringFilesIntegrationTests {
 			redis.freeze();
 			get(gateway, "local.server.port", "/watched");
 			redis.thaw();
-			await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(scraped(gateway)).containsAll(names));
+			await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(scraped(gateway)).containsAll(names));
 		}
 	}
 

@@ -1,7 +1,6 @@
 package dev.ratelimit.store.sql;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -24,6 +23,7 @@ import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.testing.Pauses;
 import dev.ratelimit.testing.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -84,11 +84,16 @@ class DatabaseIntegrationTests {
 	@Test
 	void manyCallsAtOnceShareFourConnections() {
 		write("0");
-		List<CompletableFuture<Changes>> calls = IntStream.range(0, 40)
-			.mapToObj((i) -> this.store.changesSince(0, 10).toCompletableFuture())
-			.toList();
-		calls.forEach(DatabaseIntegrationTests::done);
-		assertThat(Integer.parseInt(this.stores.query(OWN_CONNECTIONS).get(0))).isBetween(2, 4);
+		// Calls may be answered sooner than a second connection is made.
+		Awaitility.await().until(() -> {
+			List<CompletableFuture<Changes>> calls = IntStream.range(0, 40)
+				.mapToObj((i) -> this.store.changesSince(0, 10).toCompletableFuture())
+				.toList();
+			calls.forEach(DatabaseIntegrationTests::done);
+			int connections = Integer.parseInt(this.stores.query(OWN_CONNECTIONS).get(0));
+			assertThat(connections).isLessThanOrEqualTo(4);
+			return connections > 1;
+		});
 	}
 
 	@Test
@@ -146,9 +151,9 @@ class DatabaseIntegrationTests {
 	}
 
 	private static void failsInTime(Runnable call) {
-		Instant start = Instant.now();
+		long start = Pauses.now();
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(call::run);
-		assertThat(Duration.between(start, Instant.now())).isLessThan(Duration.ofMillis(2_500));
+		assertThat(Pauses.without(start)).isLessThan(Duration.ofMillis(2_500));
 	}
 
 	private static <T> T done(CompletionStage<T> stage) {

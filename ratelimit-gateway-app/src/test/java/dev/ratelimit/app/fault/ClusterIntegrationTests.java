@@ -39,10 +39,9 @@ class ClusterIntegrationTests {
 	@BeforeAll
 	static void start(RedisCluster cluster) {
 		tenants = ShardTenants.of(cluster);
-		// Longer than a busy machine pauses, so that only the fault makes a check late.
 		gateways = Gateways.start(Gateway.on(cluster)
 			.listener(SEEN)
-			.policy("on-failure=deny", "timeout=500ms", "limits.per-tenant.by=tenant",
+			.policy("on-failure=deny", Faults.timeout(), "limits.per-tenant.by=tenant",
 					"limits.per-tenant.quota=" + LIMIT + "/31d", "limits.per-ip.by=tenant,ip",
 					"limits.per-ip.quota=" + LIMIT + "/31d"),
 				tenants);
@@ -62,9 +61,9 @@ class ClusterIntegrationTests {
 	@Test
 	void frozenShardCostsTheOthersNothing(RedisCluster cluster) {
 		RedisServer primary = cluster.primaryOf(ShardTenants.key(tenants.here().get(0)));
-		try (FaultCase fault = gateways.fault("primary of one shard frozen; on-failure: deny, timeout: 500ms")) {
+		try (FaultCase fault = gateways.fault("primary of one shard frozen; on-failure: deny, " + Faults.timeout())) {
 			fault.before();
-			fault.during(primary::freeze);
+			fault.during(Faults.silence(), primary::freeze);
 			fault.after(primary::thaw);
 			List<TenantDecisions.Made> others = SEEN.of(tenants.elsewhere());
 			System.out.printf("  other shards: %d decisions, %d degraded%n", others.size(),
@@ -78,7 +77,7 @@ class ClusterIntegrationTests {
 	@Test
 	void movingSlotRefusesNobodyAndChargesNothingTwice(RedisCluster cluster) {
 		String tenant = tenants.here().get(0);
-		try (FaultCase fault = gateways.fault(MOVES + " moves of a slot; timeout: 500ms")) {
+		try (FaultCase fault = gateways.fault(MOVES + " moves of a slot; " + Faults.timeout())) {
 			fault.before();
 			fault.during(() -> IntStream.range(0, MOVES).forEach((i) -> move(cluster, ShardTenants.key(tenant))));
 			fault.after(() -> {
@@ -97,7 +96,7 @@ class ClusterIntegrationTests {
 	@Test
 	void flushedScriptIsLoadedOncePerNodeAndNobodyNotices(RedisCluster cluster) {
 		List<RedisServer> primaries = cluster.primaries();
-		try (FaultCase fault = gateways.fault("SCRIPT FLUSH on every node; timeout: 500ms")) {
+		try (FaultCase fault = gateways.fault("SCRIPT FLUSH on every node; " + Faults.timeout())) {
 			fault.before();
 			List<Long> before = loads(primaries);
 			fault.during(() -> primaries.forEach((server) -> server.cli("SCRIPT", "FLUSH")));

@@ -6,6 +6,9 @@ import java.util.Optional;
 
 import org.awaitility.Awaitility;
 
+import dev.ratelimit.testing.Pauses;
+import dev.ratelimit.testing.Within;
+
 /**
  * One fault: gateways under load before, during and after it. A case says what it does to
  * Redis and then asserts on {@link #calls()}, {@link #decisions()} and
@@ -44,6 +47,8 @@ final class FaultCase implements AutoCloseable {
 	private long heapAfter;
 
 	private FaultCase(String fault, Gateways gateways) {
+		// Begins to watch.
+		Pauses.now();
 		this.fault = fault;
 		this.gateways = gateways;
 		this.load = gateways.load(Faults.rate(), this.phases);
@@ -110,16 +115,18 @@ final class FaultCase implements AutoCloseable {
 	 * what happened, also if they are not.
 	 */
 	void after(Runnable repair) {
+		after(Faults.phase(), repair);
+	}
+
+	/** The same, and lets it last for so long. */
+	void after(Duration time, Runnable repair) {
 		this.phases.enter(Phase.AFTER);
 		repair.run();
 		long repaired = System.nanoTime();
 		try {
-			Awaitility.await("limits to be enforced again")
-				.atMost(RECOVERY)
-				.pollInterval(Duration.ofMillis(50))
-				.until(() -> recovered(repaired).isPresent());
+			Within.of(RECOVERY).until(() -> recovered(repaired).isPresent());
 			this.recovered = recovered(repaired);
-			this.load.run(Faults.phase());
+			this.load.run(time);
 		}
 		finally {
 			this.load.stop();
@@ -172,6 +179,12 @@ final class FaultCase implements AutoCloseable {
 	/** The phase at a {@link System#nanoTime()}. */
 	Phase phase(long nanos) {
 		return this.phases.at(nanos);
+	}
+
+	/** The pauses of this machine in the time after a phase began. */
+	Duration pauses(Phase phase, Duration time) {
+		long start = this.phases.start(phase);
+		return Pauses.between(start, start + time.toNanos());
 	}
 
 	Stalls stalls() {

@@ -3,12 +3,14 @@ package dev.ratelimit.app.fault;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.testing.ChaosProxy;
 import dev.ratelimit.testing.RedisServer;
 
 /** Faults of what is between a gateway and Redis. */
+@Tag("alone")
 class NetworkOutageIntegrationTests {
 
 	@Nested
@@ -107,12 +109,12 @@ class NetworkOutageIntegrationTests {
 		class Slow extends Disturbed {
 
 			Slow() {
-				super("50 to 75 ms of latency", Duration.ofSeconds(8));
+				super(Faults.latency().toMillis() + " ms of latency and more", Duration.ofSeconds(8));
 			}
 
 			@Override
 			void inject(Duration time) {
-				network().delayReplies(Duration.ofMillis(50), Duration.ofMillis(25));
+				network().delayReplies(Faults.latency(), Duration.ofMillis(25));
 			}
 
 		}

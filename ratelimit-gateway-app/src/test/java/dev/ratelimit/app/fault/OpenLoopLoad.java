@@ -32,7 +32,8 @@ final class OpenLoopLoad implements AutoCloseable {
 
 	private static final int MAX_WAITING = 512;
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	/** A call that is not answered by then is a failure, however busy the machine is. */
+	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
 	private final List<Target> targets;
 

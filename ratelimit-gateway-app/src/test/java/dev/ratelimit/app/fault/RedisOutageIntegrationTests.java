@@ -3,11 +3,13 @@ package dev.ratelimit.app.fault;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.testing.RedisServer;
 
 /** Faults of the server itself. */
+@Tag("alone")
 class RedisOutageIntegrationTests {
 
 	@Nested

@@ -48,11 +48,10 @@ class ShardFailoverIntegrationTests {
 	}
 
 	private FaultCase start(RedisCluster cluster, ShardTenants tenants, long limit) {
-		// Longer than a busy machine pauses, so that only the fault makes a check late.
-		return FaultCase.start("primary of one shard killed, replica promoted; on-failure: allow, timeout: 500ms",
+		return FaultCase.start("primary of one shard killed, replica promoted; on-failure: allow, " + Faults.timeout(),
 				Gateway.on(cluster)
 					.listener(this.seen)
-					.policy("on-failure=allow", "timeout=500ms", "limits.per-tenant.by=tenant",
+					.policy("on-failure=allow", Faults.timeout(), "limits.per-tenant.by=tenant",
 							"limits.per-tenant.quota=" + limit + "/31d"),
 				tenants);
 	}

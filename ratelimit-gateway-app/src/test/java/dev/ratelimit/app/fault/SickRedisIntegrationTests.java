@@ -28,11 +28,10 @@ class SickRedisIntegrationTests {
 	@BeforeAll
 	static void start() {
 		redis = RedisServer.start();
-		// Longer than a busy machine pauses, so that only the fault degrades anything.
 		gateways = Gateways.start(
 				Gateway.on(redis)
 					.listener(SEEN)
-					.policy("on-failure=allow", "timeout=500ms", "limits.per-tenant.by=tenant",
+					.policy("on-failure=allow", Faults.timeout(), "limits.per-tenant.by=tenant",
 							"limits.per-tenant.quota=" + Faults.rate() / (2 * TENANTS) + "/s"),
 				Callers.tenants(TENANTS));
 	}
@@ -50,7 +49,7 @@ class SickRedisIntegrationTests {
 
 	@Test
 	void fullMemoryIsAnsweredByTheFailureMode() {
-		try (FaultCase fault = gateways.fault("memory full, noeviction; on-failure: allow, timeout: 500ms")) {
+		try (FaultCase fault = gateways.fault("memory full, noeviction; on-failure: allow, " + Faults.timeout())) {
 			fault.before();
 			fault.during(() -> redis.cli("CONFIG", "SET", "maxmemory", "1"));
 			fault.after(() -> redis.cli("CONFIG", "SET", "maxmemory", "0"));
@@ -66,7 +65,7 @@ class SickRedisIntegrationTests {
 	void foreignValuesDegradeOnlyTheirOwnCounters() {
 		List<String> keys = tenants().stream().map(ShardTenants::key).toList();
 		try (FaultCase fault = gateways
-			.fault("foreign values under 2 of 10 counters' keys; on-failure: allow, timeout: 500ms")) {
+			.fault("foreign values under 2 of 10 counters' keys; on-failure: allow, " + Faults.timeout())) {
 			fault.before();
 			fault.during(() -> {
 				redis.cli("SET", keys.get(0), "nonsense");

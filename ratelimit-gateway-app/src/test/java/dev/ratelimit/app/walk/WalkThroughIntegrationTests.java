@@ -24,6 +24,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import dev.ratelimit.app.RateLimitGatewayApplication;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -110,14 +111,14 @@ class WalkThroughIntegrationTests {
 	private static void follow(String heading) {
 		for (WalkThrough.Call call : docs.step(heading)) {
 			if (call.onlyReads()) {
-				await().atMost(Duration.ofSeconds(20))
+				await().atMost(Duration.ofMinutes(1))
 					.pollInterval(Duration.ofMillis(100))
 					.untilAsserted(() -> check(call, terminal.run(call.commands())));
 			}
 			else {
 				String output = terminal.run(call.commands());
 				check(call, output);
-				await().atMost(Duration.ofSeconds(1)).until(() -> isEverywhere(output));
+				Within.seconds(1).until(() -> isEverywhere(output));
 			}
 		}
 	}
