@@ -1,5 +1,8 @@
 package dev.ratelimit.hot;
 
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.counter.Counter;
@@ -7,25 +10,36 @@ import dev.ratelimit.counter.CounterName;
 
 /**
  * A counter that is worth an eye: how often it was asked for in each of the last
- * intervals, and whether it is hot. Written by one thread at a time.
+ * intervals, and whether it is hot. All threads count; the rest is written by one at a
+ * time. Two that count at the same moment may count once.
  */
 final class Candidate {
 
 	/** Intervals in a second. */
 	private static final int MEMORY = 4;
 
-	/** Intervals of calm after which a counter is no longer hot. */
-	private static final int CALM_INTERVALS = 4;
+	private static final long SECOND_NANOS = Duration.ofSeconds(1).toNanos();
+
+	/** Calm after which a counter is no longer hot. */
+	private static final long CALM_NANOS = SECOND_NANOS;
 
 	private final Counter counter;
 
 	private @Nullable CounterName name;
 
-	private final long[] rates = new long[MEMORY];
+	private final long[] counts = new long[MEMORY];
+
+	private final long[] lengths = new long[MEMORY];
 
 	private int intervals;
 
-	private int calmFor;
+	private long calmNanos;
+
+	/** Checks since it is known. Never set back: a thread could write an old one. */
+	private final AtomicInteger count;
+
+	/** Of these, the ones before this interval. */
+	private volatile int earlier;
 
 	private volatile boolean hot;
 
@@ -34,11 +48,13 @@ final class Candidate {
 
 	/**
 	 * Creates one that was not known.
+	 * @param count how often it was asked for in this interval
 	 * @param hot whether it is hot
 	 * @param held whether it is so by what others say
 	 */
-	Candidate(Counter counter, boolean hot, boolean held) {
+	Candidate(Counter counter, int count, boolean hot, boolean held) {
 		this.counter = counter;
+		this.count = new AtomicInteger(count);
 		this.hot = hot;
 		this.held = held;
 	}
@@ -80,28 +96,53 @@ final class Candidate {
 	}
 
 	/**
-	 * An interval is over.
-	 * @param perSecond how often it came by, as a rate
-	 * @param calm whether that is little
+	 * Counts a check.
+	 * @return how many there were in this interval
 	 */
-	void saw(long perSecond, boolean calm) {
-		this.rates[this.intervals++ % MEMORY] = perSecond;
-		this.calmFor = (calm && !this.held) ? this.calmFor + 1 : 0;
-		if (this.calmFor >= CALM_INTERVALS) {
+	int count() {
+		int count = this.count.getOpaque() + 1;
+		this.count.setOpaque(count);
+		return count - this.earlier;
+	}
+
+	/**
+	 * An interval is over.
+	 * @param length how long it was, in nanoseconds
+	 * @param calm a rate below which a counter is calm
+	 */
+	void turn(long length, double calm) {
+		int count = this.count.getOpaque();
+		int seen = Math.max(0, count - this.earlier);
+		this.earlier = count;
+		this.counts[this.intervals % MEMORY] = seen;
+		this.lengths[this.intervals % MEMORY] = length;
+		this.intervals = (this.intervals + 1 < 2 * MEMORY) ? this.intervals + 1 : MEMORY;
+		// By the last second: a few checks more in one interval are chance.
+		this.calmNanos = (perSecond() < calm && !this.held) ? this.calmNanos + length : 0;
+		if (this.calmNanos >= CALM_NANOS) {
 			this.hot = false;
 		}
 	}
 
 	/**
-	 * Its rate over the last second, or as long as it is known.
+	 * Whether it is known for too short a time to say that it is rare.
+	 */
+	boolean isNew() {
+		return this.intervals < MEMORY;
+	}
+
+	/**
+	 * Its rate over the last second, or as long as it is known. Rounded to the nearest: a
+	 * fleet adds up thousands of small ones.
 	 */
 	long perSecond() {
-		int known = Math.min(this.intervals, MEMORY);
-		long sum = 0;
-		for (int i = 0; i < known; i++) {
-			sum += this.rates[i];
+		long count = 0;
+		long length = 0;
+		for (int i = 0; i < MEMORY; i++) {
+			count += this.counts[i];
+			length += this.lengths[i];
 		}
-		return (known > 0) ? sum / known : 0;
+		return (length > 0) ? Math.round((double) count * SECOND_NANOS / length) : 0;
 	}
 
 }

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,16 +29,22 @@ import dev.ratelimit.counter.HotStore;
  * <p>
  * Each instance looks at a quarter of a second at a time, and takes a counter for hot
  * that it is asked for as often as its share of the threshold, as a fleet behind a load
- * balancer is. Where the balancer is uneven no instance may see its share; so those that
- * are asked for a fraction of it are candidates, whose rates the instances add up every
- * second, and what is hot by the sum is hot for all. A counter stays hot until it was
- * below half of the threshold for a second, by this instance's count and by the fleet's,
- * so that one around the threshold does not go to and fro.
+ * balancer is. The larger the fleet, the fewer checks that is: a share of a few checks
+ * says nothing, so chance must be ruled out too ({@link #enough}). Where no instance sees
+ * enough, those that are asked for a fraction of their share are candidates, whose rates
+ * the instances add up every second, and what is hot by the sum is hot for all. A counter
+ * stays hot until it was below half of that for a second, by this instance's count and by
+ * the fleet's, so that one around the threshold does not go to and fro.
  *
  * <p>
- * A check costs a place in a {@link Sketch} and a look at the few that are known. There
- * is room for a fixed number of candidates; where more apply the bar is raised, so that
- * it is the busiest that are kept.
+ * A check costs a look at the few counters that are known, and for all others a place in
+ * a {@link Sketch}, which finds those that are worth knowing. There is room for a fixed
+ * number of candidates; where more apply the bar is raised, so that it is the busiest
+ * that are kept. The bar is never below two checks: a million counters that come once
+ * each are none. In a large fleet two checks are more than a fraction of the share of a
+ * quarter of a second, so there a sketch counts for a whole second. With 2,000 instances
+ * and a threshold of 10,000, a counter at the threshold comes five times a second; of
+ * what is asked, under a hundredth is then missing in the sum.
  */
 public final class HotCounters implements Predicate<Counter>, HotList {
 
@@ -49,6 +56,20 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 	private static final int FRACTION = 16;
 
 	private static final int MAX_CANDIDATES = 512;
+
+	/** Fewer checks in an interval make no counter hot. */
+	private static final int LEAST_ENOUGH = 8;
+
+	/** Fewer checks while a sketch counts make no counter a candidate. */
+	private static final int LEAST_BAR = 2;
+
+	/** Intervals that a sketch counts in a large fleet: a second. */
+	private static final int LONG_LIFE = 4;
+
+	/**
+	 * How far, in standard deviations, chance may take a counter at half of its share.
+	 */
+	private static final int DEVIATIONS = 6;
 
 	/**
 	 * To look at the clock costs as much as all the rest, so it is not done every time.
@@ -67,15 +88,21 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 
 	private final AtomicLong end;
 
-	private volatile Sketch sketch = new Sketch();
+	private volatile Sketch sketch;
 
-	private Sketch spare = new Sketch();
+	private Sketch spare;
+
+	/** Intervals that the sketch counts before it is replaced. */
+	private int life;
+
+	/** Which of these intervals it is, from 1. */
+	private volatile int age = 1;
 
 	/** Checks of an interval that make a counter hot for this instance. */
-	private volatile long share;
+	private volatile int enough;
 
-	/** Checks of an interval that make a counter a candidate. */
-	private volatile long bar;
+	/** Checks in the life of a sketch that make a counter a candidate. */
+	private volatile int bar;
 
 	private volatile boolean crowded;
 
@@ -93,6 +120,10 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 	 * @param nanos a monotonic clock
 	 */
 	public HotCounters(long threshold, int maximum, IntSupplier instances, LongSupplier nanos) {
+		this(threshold, maximum, instances, nanos, Sketch::new);
+	}
+
+	HotCounters(long threshold, int maximum, IntSupplier instances, LongSupplier nanos, Supplier<Sketch> sketches) {
 		if (threshold < 1) {
 			throw new IllegalArgumentException("a threshold is at least 1 check per second but was " + threshold);
 		}
@@ -100,8 +131,12 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 		this.maximum = maximum;
 		this.instances = instances;
 		this.nanos = nanos;
-		this.share = share();
-		this.bar = lowestBar();
+		this.sketch = sketches.get();
+		this.spare = sketches.get();
+		double share = share();
+		this.life = life(share);
+		this.enough = enough(share);
+		this.bar = lowestBar(share);
 		this.end = new AtomicLong(nanos.getAsLong() + INTERVAL_NANOS);
 	}
 
@@ -114,15 +149,16 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 	}
 
 	boolean count(Counter counter) {
-		int count = this.sketch.add(counter.hashCode());
+		Candidate candidate = this.known.isEmpty() ? null : this.known.get(counter);
+		int count = (candidate != null) ? candidate.count() : this.sketch.add(counter.hashCode());
 		if ((count & CLOCK_MASK) == 0) {
 			turnIfDue();
 		}
-		Candidate candidate = this.known.isEmpty() ? null : this.known.get(counter);
 		if (candidate == null) {
 			return (count >= this.bar || this.wanted.contains(counter)) && admit(counter, count);
 		}
-		if (!candidate.isHot() && count >= this.share) {
+		// An interval that nobody has ended is too long to count as one.
+		if (!candidate.isHot() && count >= this.enough && turnIfDue() > 0) {
 			candidate.promote();
 		}
 		return candidate.isHot();
@@ -224,15 +260,20 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 		return List.copyOf(list);
 	}
 
-	/** A counter that nobody knew until now. */
+	/**
+	 * A counter that nobody knew until now.
+	 * @param count how often it came by since the sketch began
+	 */
 	private boolean admit(Counter counter, int count) {
 		boolean held = this.wanted.contains(counter);
-		boolean hot = held || count >= this.share;
+		// So many at least came by in one of the sketch's intervals.
+		int perInterval = count / this.age;
+		boolean hot = held || perInterval >= this.enough;
 		if (this.known.size() >= (hot ? this.maximum : Math.min(MAX_CANDIDATES, this.maximum))) {
 			this.crowded = true;
 			return false;
 		}
-		Candidate candidate = new Candidate(counter, hot, held);
+		Candidate candidate = new Candidate(counter, perInterval, hot, held);
 		@Nullable Candidate other = this.known.putIfAbsent(counter, candidate);
 		return (other != null) ? other.isHot() : hot;
 	}
@@ -240,13 +281,18 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 	/**
 	 * Begins a new interval if it is time. Also to be called every now and then by
 	 * somebody who comes even if no check does.
+	 * @return nanoseconds until this interval ends, 0 if another one has ended just now
 	 */
-	void turnIfDue() {
+	long turnIfDue() {
 		long now = this.nanos.getAsLong();
 		long end = this.end.get();
-		if (now - end >= 0 && this.end.compareAndSet(end, now + INTERVAL_NANOS)) {
+		if (now - end < 0) {
+			return end - now;
+		}
+		if (this.end.compareAndSet(end, now + INTERVAL_NANOS)) {
 			turn(now - end + INTERVAL_NANOS);
 		}
+		return 0;
 	}
 
 	/**
@@ -254,35 +300,61 @@ public final class HotCounters implements Predicate<Counter>, HotList {
 	 * @param length of the one that is over, which is longer than meant if nobody came by
 	 */
 	private synchronized void turn(long length) {
-		Sketch seen = this.sketch;
-		this.spare.clear();
-		this.sketch = this.spare;
-		this.spare = seen;
-		long bar = this.bar;
-		long calm = this.share / 2;
+		// Half of what makes a counter hot, and a candidate, as rates.
+		double calm = this.enough / 2.0 * SECOND_NANOS / INTERVAL_NANOS;
+		double least = this.bar / 2.0 / this.life * SECOND_NANOS / INTERVAL_NANOS;
 		this.known.values().forEach((candidate) -> {
-			long count = seen.count(candidate.counter().hashCode()) * INTERVAL_NANOS / length;
-			candidate.saw(count * SECOND_NANOS / INTERVAL_NANOS, count < calm);
-			if (!candidate.isHot() && candidate.perSecond() * INTERVAL_NANOS < bar * SECOND_NANOS / 2) {
+			candidate.turn(length, calm);
+			if (!candidate.isHot() && !candidate.isNew() && candidate.perSecond() < least) {
 				this.known.remove(candidate.counter());
 			}
 		});
-		this.share = share();
+		boolean replaced = this.age >= this.life;
+		if (replaced) {
+			Sketch seen = this.sketch;
+			this.spare.clear();
+			this.sketch = this.spare;
+			this.spare = seen;
+		}
+		this.age = replaced ? 1 : this.age + 1;
+		double share = share();
+		this.life = life(share);
+		this.enough = enough(share);
+		this.bar = bar(lowestBar(share));
+	}
+
+	private int bar(int lowest) {
 		if (this.crowded) {
 			this.crowded = false;
-			this.bar = Math.min(2 * bar, this.share);
+			// What comes so often while the sketch counts is hot.
+			return Math.max(lowest, Math.min(2 * this.bar, this.life * this.enough));
 		}
-		else {
-			this.bar = Math.max(lowestBar(), (this.known.size() < MAX_CANDIDATES / 8) ? bar / 2 : bar);
-		}
+		return Math.max(lowest, (this.known.size() < MAX_CANDIDATES / 8) ? this.bar / 2 : this.bar);
 	}
 
-	private long share() {
-		return Math.max(1, this.threshold / this.instances.getAsInt() * INTERVAL_NANOS / SECOND_NANOS);
+	/** This instance's part of the threshold in an interval. */
+	private double share() {
+		return (double) this.threshold / this.instances.getAsInt() * INTERVAL_NANOS / SECOND_NANOS;
 	}
 
-	private long lowestBar() {
-		return Math.max(1, this.share / FRACTION);
+	/**
+	 * What this instance must see in an interval: its share, and so much that a counter
+	 * at half of the threshold does not get there by chance. With a share of 8, one at
+	 * 0.4 times the threshold has 8 checks in every sixtieth interval. An instance alone
+	 * sees everything, so its share is enough.
+	 */
+	private int enough(double share) {
+		double chance = (this.instances.getAsInt() > 1) ? share / 2 + DEVIATIONS * Math.sqrt(share / 2) : 0;
+		return (int) Math.min(Integer.MAX_VALUE / LONG_LIFE,
+				Math.ceil(Math.max(LEAST_ENOUGH, Math.max(share, chance))));
+	}
+
+	private static int life(double share) {
+		return (share < LEAST_BAR * FRACTION) ? LONG_LIFE : 1;
+	}
+
+	private static int lowestBar(double share) {
+		return (int) Math.min(Integer.MAX_VALUE / LONG_LIFE, Math.max(LEAST_BAR, life(share) * share / FRACTION));
 	}
 
 }

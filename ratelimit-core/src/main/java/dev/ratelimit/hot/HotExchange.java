@@ -183,8 +183,8 @@ public final class HotExchange implements AutoCloseable {
 		long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
 		try {
 			for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
-				this.counters.turnIfDue();
-				if (this.due.tryAcquire(Math.min(left, STEP_NANOS), TimeUnit.NANOSECONDS)) {
+				long step = this.counters.turnIfDue();
+				if (this.due.tryAcquire(Math.min(left, (step > 0) ? step : STEP_NANOS), TimeUnit.NANOSECONDS)) {
 					this.due.drainPermits();
 					return this.ended;
 				}

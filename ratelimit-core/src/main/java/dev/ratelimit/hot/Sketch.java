@@ -8,9 +8,9 @@ import java.util.Arrays;
  * Counts how often hashes come by, in a table of fixed size: a count-min sketch whose
  * rows are interleaved, so that the cells of a hash lie in one block of 128 bytes and it
  * costs one or two misses of the cache instead of four. Two that share a cell in every
- * row are taken for one, so a count can be too high, by about {@code 1 / COLUMNS} of all
- * that came by. Two threads that count in a cell at the same moment may count once, so it
- * can also be a little too low.
+ * row are taken for one, so a count can be too high, by about one in 8,192 of all that
+ * came by. Two threads that count in a cell at the same moment may count once, so it can
+ * also be a little too low.
  */
 final class Sketch {
 
@@ -21,12 +21,24 @@ final class Sketch {
 
 	private static final int BLOCKS = 1_024;
 
-	/** Cells of a row over all blocks. */
-	private static final int COLUMNS = BLOCKS * CHOICES;
-
 	private static final VarHandle CELLS = MethodHandles.arrayElementVarHandle(int[].class);
 
-	private final int[] cells = new int[ROWS * COLUMNS];
+	private final int[] cells;
+
+	private final int mask;
+
+	Sketch() {
+		this(BLOCKS);
+	}
+
+	/**
+	 * Creates one that is smaller or larger than usual.
+	 * @param blocks a power of two
+	 */
+	Sketch(int blocks) {
+		this.cells = new int[ROWS * CHOICES * blocks];
+		this.mask = blocks - 1;
+	}
 
 	/**
 	 * Counts a hash.
@@ -53,8 +65,8 @@ final class Sketch {
 		return least;
 	}
 
-	private static int cell(long mixed, int row) {
-		int block = (int) (mixed >>> 32) & (BLOCKS - 1);
+	private int cell(long mixed, int row) {
+		int block = (int) (mixed >>> 32) & this.mask;
 		int choice = (int) (mixed >>> (3 * row)) & (CHOICES - 1);
 		return (block * ROWS + row) * CHOICES + choice;
 	}

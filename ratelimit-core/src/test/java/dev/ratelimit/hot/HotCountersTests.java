@@ -6,6 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
@@ -20,11 +22,14 @@ import dev.ratelimit.counter.HotMark;
 import dev.ratelimit.counter.HotStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 
 class HotCountersTests {
 
 	private static final CounterSpec SPEC = new CounterSpec(Algorithm.GCRA,
 			Limit.of("per-tenant", List.of(Dimension.TENANT), "1000000/s"), Enforcement.ADAPTIVE);
+
+	private static final long SECOND_NANOS = Duration.ofSeconds(1).toNanos();
 
 	private final AtomicLong nanos = new AtomicLong();
 
@@ -46,6 +51,63 @@ class HotCountersTests {
 	void instanceOfAFleetNeedsItsShareOnly() {
 		this.instances.set(4);
 		assertThat(hotAfter("acme", 2_800, Duration.ofMillis(500))).isTrue();
+	}
+
+	@Test
+	void inALargeFleetEightChecksInAnIntervalAreEnoughAndFewerAreNot() {
+		HotCounters large = large();
+		for (int interval = 0; interval < 20; interval++) {
+			for (int i = 0; i < 7; i++) {
+				assertThat(large.test(counter("acme"))).isFalse();
+			}
+			passAnInterval(large);
+		}
+		for (int i = 0; i < 7; i++) {
+			assertThat(large.test(counter("acme"))).isFalse();
+		}
+		assertThat(large.test(counter("acme"))).isTrue();
+	}
+
+	@Test
+	void instanceOfALargeFleetThatSeesEnoughByItselfLeasesWithinHalfASecond() {
+		for (int start = 0; start < 250; start += 10) {
+			HotCounters large = large();
+			this.nanos.addAndGet(Duration.ofMillis(start).toNanos());
+			boolean isHot = false;
+			for (int i = 0; i < 20; i++) {
+				large.turnIfDue();
+				isHot = large.test(counter("acme"));
+				this.nanos.addAndGet(Duration.ofMillis(25).toNanos());
+			}
+			assertThat(isHot).isTrue();
+		}
+	}
+
+	@Test
+	void inALargeFleetACounterThatIsAskedOnceIsNeitherHotNorTold() {
+		HotCounters large = large();
+		for (int i = 0; i < 5_000; i++) {
+			assertThat(large.test(counter("tenant" + i))).isFalse();
+			this.nanos.addAndGet(Duration.ofMillis(2).toNanos());
+			large.turnIfDue();
+			assertThat(large.seen(100)).isEmpty();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 2, 5, 7 })
+	void inALargeFleetAFewChecksASecondAreTold(long perSecond) {
+		HotCounters large = large();
+		for (int i = 0; i < 5 * perSecond; i++) {
+			large.test(counter("acme"));
+			for (int step = 0; step < 50; step++) {
+				this.nanos.addAndGet(SECOND_NANOS / perSecond / 50);
+				large.turnIfDue();
+			}
+		}
+		assertThat(large.seen(100)).singleElement()
+			.extracting(HotKey::perSecond, LONG)
+			.isBetween(perSecond - 1, perSecond + 1);
 	}
 
 	@Test
@@ -146,6 +208,16 @@ class HotCountersTests {
 		Counter other = new Counter(SPEC, new CounterKeys("rl"), "orders", List.of("globex"));
 		assertThat(this.hot.test(other)).isFalse();
 		assertThat(other).extracting("key").isNull();
+	}
+
+	/** Its share of the threshold is 1.25 checks in an interval. */
+	private HotCounters large() {
+		return new HotCounters(10_000, 100, () -> 2_000, this.nanos::get);
+	}
+
+	private void passAnInterval(HotCounters counters) {
+		this.nanos.addAndGet(Duration.ofMillis(250).toNanos());
+		counters.turnIfDue();
 	}
 
 	private void told(HotKey key, HotMark mark) {
