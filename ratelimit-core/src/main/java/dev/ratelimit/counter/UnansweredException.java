@@ -81,6 +81,13 @@ public final class UnansweredException extends RuntimeException {
 				: new UnansweredException(this.reason, String.valueOf(getMessage()), getCause(), this.late, node);
 	}
 
+	/**
+	 * The same, with another answer that may still come.
+	 */
+	public UnansweredException withLate(CompletionStage<Grant> late) {
+		return new UnansweredException(this.reason, String.valueOf(getMessage()), getCause(), late, this.node);
+	}
+
 	public Decision.Reason reason() {
 		return this.reason;
 	}

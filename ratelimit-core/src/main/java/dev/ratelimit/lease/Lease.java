@@ -11,13 +11,15 @@ import dev.ratelimit.counter.Reading;
  * expire. Redis counts all of them as taken from the beginning, so that the fleet never
  * admits more than Redis granted.
  */
-final class Lease extends AtomicLong {
+final class Lease extends AtomicLong implements Payment {
 
 	private final transient Grant grant;
 
 	private final long expires;
 
 	private final long lowWater;
+
+	private long measured;
 
 	/**
 	 * Creates a lease.
@@ -36,10 +38,7 @@ final class Lease extends AtomicLong {
 	/**
 	 * Spends permits, all or none of them.
 	 */
-	boolean take(long permits, long now) {
-		if (now - this.expires >= 0) {
-			return false;
-		}
+	boolean take(long permits) {
 		long left = get();
 		while (left >= permits) {
 			if (weakCompareAndSetVolatile(left, left - permits)) {
@@ -51,27 +50,51 @@ final class Lease extends AtomicLong {
 	}
 
 	/**
-	 * What a request that was refused elsewhere did not spend after all.
+	 * Spends as many permits as there are, at most the given number.
+	 * @return how many
 	 */
-	void putBack(long permits) {
-		addAndGet(permits);
+	long takeUpTo(long permits) {
+		long left = get();
+		while (left > 0) {
+			long taken = Math.min(left, permits);
+			if (weakCompareAndSetVolatile(left, left - taken)) {
+				return taken;
+			}
+			left = get();
+		}
+		return 0;
 	}
 
-	boolean isLow() {
-		return get() <= this.lowWater;
+	@Override
+	public void putBack(long permits) {
+		addAndGet(permits);
 	}
 
 	boolean isOver(long now) {
 		return now - this.expires >= 0;
 	}
 
-	long size() {
-		return this.grant.permits();
+	boolean expiresBefore(Lease other) {
+		return this.expires - other.expires < 0;
+	}
+
+	long lowWater() {
+		return this.lowWater;
+	}
+
+	/**
+	 * Permits spent since this was last called. Only for the one that measures.
+	 */
+	long spentSince() {
+		long spent = this.grant.permits() - get();
+		long fresh = spent - this.measured;
+		this.measured = spent;
+		return fresh;
 	}
 
 	/**
 	 * Ends it.
-	 * @return what nobody has spent
+	 * @return permits that were not spent
 	 */
 	long end() {
 		return getAndSet(0);
@@ -81,11 +104,8 @@ final class Lease extends AtomicLong {
 		return this.grant;
 	}
 
-	/**
-	 * The counter as it can be known here: what Redis said, less what was spent since. A
-	 * guide, since what came back in the meantime and what others took is not in it.
-	 */
-	Reading reading(Counter counter) {
+	@Override
+	public Reading reading(Counter counter) {
 		Reading granted = this.grant.readings().get(0);
 		return new Reading(counter, granted.state(), granted.time(), Math.max(0, get()));
 	}

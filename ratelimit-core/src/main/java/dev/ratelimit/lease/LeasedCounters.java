@@ -11,8 +11,6 @@ import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
@@ -21,8 +19,6 @@ import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
-import dev.ratelimit.counter.Reading;
-import dev.ratelimit.counter.UnansweredException;
 
 /**
  * Counters that answer in-process what they can: by a refusal that still holds, or from
@@ -30,10 +26,10 @@ import dev.ratelimit.counter.UnansweredException;
  * still spent while a breaker is open.
  *
  * <p>
- * A request spends of all its leases first. The counters that have none are asked as
- * ever, and if one of them refuses, the leases get back what was spent; so a request is
- * all or nothing, whichever way its limits are enforced. Fetching a lease is a call of
- * its own and nobody waits for it.
+ * A request spends of all its leases first; for the counters that have none Redis is
+ * asked as ever, see {@link PartlyPaid}. Callers of different specs may share a counter:
+ * what was leased or refused under one spec says nothing about the others, and a reset of
+ * the counter drops it all.
  */
 public final class LeasedCounters implements Counters, AutoCloseable {
 
@@ -41,22 +37,15 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 
 	private final Counters central;
 
-	private final LeaseOptions options;
-
-	private final IntSupplier instances;
-
 	private final Predicate<Counter> hot;
-
-	private final LeaseListener listener;
 
 	private final LongSupplier nanos;
 
 	private final Refusals refusals;
 
-	private final Cache<Counter, LocalCounter> locals;
+	private final LocalCounters locals;
 
-	/** What was asked before this may have been answered before a reset. */
-	private volatile long forgottenAt;
+	private final LeaseCalls calls;
 
 	/**
 	 * Creates counters.
@@ -71,17 +60,11 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	public LeasedCounters(Counters central, LeaseOptions options, IntSupplier instances, Predicate<Counter> hot,
 			LeaseListener listener, LongSupplier nanos) {
 		this.central = central;
-		this.options = options;
-		this.instances = instances;
 		this.hot = hot;
-		this.listener = listener;
 		this.nanos = nanos;
-		this.forgottenAt = nanos.getAsLong();
-		this.refusals = new Refusals(options.maxCounters());
-		this.locals = Caffeine.newBuilder()
-			.maximumSize(options.maxCounters())
-			.executor(Runnable::run)
-			.<Counter, LocalCounter>build();
+		this.refusals = new Refusals(options.maxCounters(), nanos.getAsLong());
+		this.locals = new LocalCounters(options);
+		this.calls = new LeaseCalls(central, this.locals, this.refusals, instances, listener, nanos);
 	}
 
 	@Override
@@ -97,7 +80,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 			return CompletableFuture.completedFuture(refused);
 		}
 		if (permits.most() == 0 || permits.unit() != permits.most()) {
-			return ask(counters, permits, timeout, now);
+			return this.calls.ask(counters, permits, timeout, now);
 		}
 		return spend(counters, permits, timeout, now);
 	}
@@ -116,19 +99,15 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 
 	@Override
 	public long held(Counter counter) {
-		LocalCounter local = this.locals.getIfPresent(counter);
-		return (local != null) ? local.held(this.nanos.getAsLong()) : 0;
+		return this.locals.held(counter, this.nanos.getAsLong());
 	}
 
 	/**
 	 * Drops what is known here of counters: their permits may be gone or be more.
 	 */
 	public void forget(List<Counter> counters) {
-		this.forgottenAt = this.nanos.getAsLong();
-		for (Counter counter : counters) {
-			this.refusals.forget(counter);
-			this.locals.invalidate(counter);
-		}
+		this.refusals.forget(counters, this.nanos.getAsLong());
+		counters.forEach(this.locals::forget);
 	}
 
 	/**
@@ -136,17 +115,16 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	 * there are, so it is not for a thread that is in a hurry.
 	 */
 	public void forget(Set<String> keys) {
-		this.forgottenAt = this.nanos.getAsLong();
-		this.refusals.forget((counter) -> keys.contains(counter.key()));
-		this.locals.asMap().keySet().removeIf((counter) -> keys.contains(counter.key()));
+		Predicate<Counter> which = (counter) -> keys.contains(counter.key());
+		this.refusals.forget(which, this.nanos.getAsLong());
+		this.locals.forget(which);
 	}
 
 	/**
 	 * Drops all refusals: counters may have been reset without this instance hearing it.
 	 */
 	public void forgetRefusals() {
-		this.forgottenAt = this.nanos.getAsLong();
-		this.refusals.forgetAll();
+		this.refusals.forgetAll(this.nanos.getAsLong());
 	}
 
 	/**
@@ -154,7 +132,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	 */
 	public void forgetAll() {
 		forgetRefusals();
-		this.locals.invalidateAll();
+		this.locals.forgetAll();
 	}
 
 	/**
@@ -163,15 +141,23 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	@Override
 	public void close() {
 		List<CompletableFuture<?>> givenBack = new ArrayList<>();
-		this.locals.asMap().values().forEach((local) -> {
-			giveBack(local.takeCurrent(), givenBack);
-			giveBack(local.takeNext(), givenBack);
-		});
-		this.locals.invalidateAll();
+		for (Lease lease : this.locals.removeAll()) {
+			long left = lease.end();
+			if (left > 0 && !lease.isOver(this.nanos.getAsLong())) {
+				givenBack.add(this.central.giveBack(lease.grant(), left).toCompletableFuture());
+			}
+		}
 		CompletableFuture.allOf(givenBack.toArray(CompletableFuture<?>[]::new))
 			.exceptionally((failure) -> null)
 			.completeOnTimeout(null, GOODBYE.toMillis(), TimeUnit.MILLISECONDS)
 			.join();
+	}
+
+	/**
+	 * How many leased counters and refusals are known, with one for each spec.
+	 */
+	long size() {
+		return this.locals.size() + this.refusals.size();
 	}
 
 	@Override
@@ -181,166 +167,43 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 
 	private CompletionStage<Grant> spend(List<Counter> counters, Permits permits, Duration timeout, long now) {
 		long cost = permits.most();
-		@Nullable Lease[] leases = null;
+		@Nullable Payment[] payments = null;
 		List<Counter> rest = null;
+		boolean strict = true;
 		for (int i = 0; i < counters.size(); i++) {
 			Counter counter = counters.get(i);
-			LocalCounter local = local(counter);
-			Lease lease = (local != null) ? local.spend(cost, now) : null;
-			if (lease != null) {
-				leases = (leases != null) ? leases : new Lease[counters.size()];
-				leases[i] = lease;
+			LeasedSpec leased = isLeased(counter, cost) ? this.locals.get(counter, now) : null;
+			Payment payment = (leased != null) ? leased.spend(cost, now) : null;
+			strict &= leased == null;
+			if (leased != null && payment != null) {
+				payments = (payments != null) ? payments : new Payment[counters.size()];
+				payments[i] = payment;
+				this.calls.fetchIfWanted(leased, timeout, now);
 			}
 			else {
 				rest = (rest != null) ? rest : new ArrayList<>(counters.size());
 				rest.add(counter);
 			}
-			if (local != null && local.wants(now)) {
-				fetch(counter, local, timeout, now);
-			}
 		}
-		if (leases == null) {
-			return ask(counters, permits, timeout, now)
-				.thenApply((grant) -> grant.refused() ? spendWhatHasCome(counters, grant) : grant);
+		if (strict) {
+			return this.calls.ask(counters, permits, timeout, now);
 		}
+		@Nullable Payment[] paid = (payments != null) ? payments : new Payment[counters.size()];
 		if (rest == null) {
 			return CompletableFuture
-				.completedFuture(new Grant(permits, cost, readings(counters, leases), Decision.Source.LEASE));
+				.completedFuture(new Grant(permits, cost, Payment.readings(counters, paid), Decision.Source.LEASE));
 		}
-		@Nullable Lease[] spent = leases;
-		return ask(rest, permits, timeout, now).whenComplete((grant, failure) -> {
-			if (failure != null || grant.refused()) {
-				putBack(spent, cost);
-			}
-		}).thenApply((grant) -> grant.refused() ? grant : merged(counters, spent, grant));
+		return new PartlyPaid(this.locals, this.calls, this.nanos, counters, paid, rest, permits, timeout, now).ask();
 	}
 
 	/**
-	 * A lease that was being fetched may have taken the very permits for which Redis
-	 * refuses a request beside it.
+	 * Strict counters are only watched, so that operators see them. A cost that never
+	 * fits says nothing about what callers will spend.
 	 */
-	private Grant spendWhatHasCome(List<Counter> counters, Grant refused) {
-		long cost = refused.wanted().most();
-		long now = this.nanos.getAsLong();
-		@Nullable Lease[] leases = new Lease[counters.size()];
-		for (int i = 0; i < leases.length; i++) {
-			LocalCounter local = this.locals.getIfPresent(counters.get(i));
-			leases[i] = (local != null && local.isOf(counters.get(i))) ? local.take(cost, now) : null;
-			if (leases[i] == null) {
-				putBack(leases, cost);
-				return refused;
-			}
-		}
-		counters.forEach(this.refusals::forget);
-		return new Grant(refused.wanted(), cost, readings(counters, leases), Decision.Source.LEASE);
-	}
-
-	/** Asks Redis, and remembers what it said. */
-	private CompletionStage<Grant> ask(List<Counter> counters, Permits permits, Duration timeout, long now) {
-		return this.central.acquire(counters, permits, timeout).whenComplete((grant, failure) -> {
-			if (grant != null) {
-				if (grant.refused() && grant.complete() && now - this.forgottenAt >= 0) {
-					this.refusals.remember(grant, now, counters.size() > 1);
-				}
-				for (Reading reading : grant.readings()) {
-					tell(reading, now);
-				}
-			}
-		});
-	}
-
-	private void tell(Reading reading, long now) {
-		if (reading.counter().spec().enforcement() != Enforcement.STRICT) {
-			LocalCounter local = this.locals.getIfPresent(reading.counter());
-			if (local != null) {
-				local.told(reading, now);
-			}
-		}
-	}
-
-	private @Nullable LocalCounter local(Counter counter) {
-		if (!isLeased(counter)) {
-			return null;
-		}
-		LocalCounter local = this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
-		if (!local.isOf(counter)) {
-			// Another limit holds now: what was leased under the old one is not spent.
-			this.locals.invalidate(counter);
-			return this.locals.get(counter, (key) -> new LocalCounter(counter, this.options));
-		}
-		return local;
-	}
-
-	/** Strict counters are only watched, so that operators see them. */
-	private boolean isLeased(Counter counter) {
+	private boolean isLeased(Counter counter, long cost) {
 		Enforcement enforcement = counter.spec().enforcement();
-		return enforcement == Enforcement.LEASED || this.hot.test(counter) && enforcement == Enforcement.ADAPTIVE;
-	}
-
-	/**
-	 * Within the deadline of a check, although nobody waits: else a lease could close the
-	 * breaker of a node that is too slow for checks. A lease that comes late is spent.
-	 */
-	private void fetch(Counter counter, LocalCounter local, Duration timeout, long now) {
-		long size = local.size(this.instances.getAsInt(), now);
-		if (size == 0) {
-			return;
-		}
-		this.central.acquire(List.of(counter), Permits.between(1, size), timeout).whenComplete((grant, failure) -> {
-			if (grant != null) {
-				local.fetched(grant, size, now);
-				came(counter, grant);
-			}
-			else {
-				local.notFetched();
-				UnansweredException.of(failure).late().thenAccept((late) -> {
-					local.granted(late, size, now);
-					came(counter, late);
-				});
-			}
-		});
-	}
-
-	/** Whoever was refused in the meantime can be admitted now. */
-	private void came(Counter counter, Grant lease) {
-		this.listener.fetched(lease.permits());
-		if (lease.permits() > 0) {
-			this.refusals.forget(counter);
-		}
-	}
-
-	private static List<Reading> readings(List<Counter> counters, @Nullable Lease[] leases) {
-		List<Reading> readings = new ArrayList<>(counters.size());
-		for (int i = 0; i < counters.size(); i++) {
-			Lease lease = leases[i];
-			if (lease != null) {
-				readings.add(lease.reading(counters.get(i)));
-			}
-		}
-		return readings;
-	}
-
-	private static Grant merged(List<Counter> counters, @Nullable Lease[] leases, Grant asked) {
-		List<Reading> readings = readings(counters, leases);
-		readings.addAll(asked.readings());
-		return new Grant(asked.wanted(), asked.permits(), readings, asked.gaps(), asked.source());
-	}
-
-	private static void putBack(@Nullable Lease[] leases, long permits) {
-		for (Lease lease : leases) {
-			if (lease != null) {
-				lease.putBack(permits);
-			}
-		}
-	}
-
-	private void giveBack(@Nullable Lease lease, List<CompletableFuture<?>> givenBack) {
-		if (lease != null) {
-			long left = lease.end();
-			if (left > 0 && !lease.isOver(this.nanos.getAsLong())) {
-				givenBack.add(this.central.giveBack(lease.grant(), left).toCompletableFuture());
-			}
-		}
+		return (enforcement == Enforcement.LEASED || this.hot.test(counter) && enforcement == Enforcement.ADAPTIVE)
+				&& cost <= counter.spec().largestCost();
 	}
 
 }

@@ -1,246 +1,229 @@
 package dev.ratelimit.lease;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.Quota;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Reading;
 
 /**
- * What this instance knows of one counter: the lease that is being spent, the one that
- * was fetched ahead, how fast they go, and what Redis said last.
+ * What this instance knows of one counter. Callers with different quotas on it (tiers,
+ * overrides, versions of a policy) each have a {@link LeasedSpec}: what was leased under
+ * one spec pays only for requests under the same one. So an edit of a limit takes effect
+ * at once; what was leased before it expires, although Redis counted it.
  *
  * <p>
- * A lease is as large as what is spent in one refresh interval, one more each time that
- * was not enough and half as much when Redis could not give it; and never more than what
- * is left for each instance to lease twice. Where that is less than one permit, the
- * counter is asked for every request.
+ * What the specs share is the budget of calls for leases, and the costs that leases must
+ * leave in Redis.
  */
 final class LocalCounter {
 
+	/**
+	 * Specs that lease at the same time. Callers of any further ones ask Redis each time.
+	 */
+	static final int MOST_SPECS = 16;
+
 	/** How many calls for leases of one counter the fleet makes a second at most. */
-	private static final double MAX_CALLS_PER_SECOND = 3_000;
+	private static final long MAX_CALLS_PER_SECOND = 3_000;
 
-	private static final double SECOND = 1e9;
+	private static final long SECOND = 1_000_000_000;
 
-	private static final long NEVER = Long.MIN_VALUE;
-
-	/** How many permits it takes to tell a rate. */
-	private static final int SAMPLE = 16;
-
-	private final Counter counter;
+	private static final LeasedSpec[] NONE = {};
 
 	private final LeaseOptions options;
 
-	private final AtomicBoolean fetching = new AtomicBoolean();
+	/** When the next call for a lease may be made. */
+	private final AtomicLong nextCall;
 
-	private final AtomicLong missed = new AtomicLong();
+	/** The newest first: it is the one that is looked for after an edit. */
+	private volatile LeasedSpec[] specs = NONE;
 
-	private volatile @Nullable Lease current;
-
-	private volatile @Nullable Lease next;
-
-	private volatile @Nullable Reading reading;
-
-	private volatile long readAt;
-
-	/** From when on the rate is measured. */
-	private volatile long since = NEVER;
-
-	private double rate;
-
-	/** What was spent of the current lease and is in the rate already. */
-	private long measured;
-
-	private long extra;
-
-	private long ceiling = Long.MAX_VALUE;
-
-	LocalCounter(Counter counter, LeaseOptions options) {
-		this.counter = counter;
+	LocalCounter(LeaseOptions options, long now) {
 		this.options = options;
+		this.nextCall = new AtomicLong(now);
 	}
 
 	/**
-	 * Spends permits of a lease.
-	 * @return the lease, {@code null} if Redis has to be asked
+	 * What is leased under a spec, {@code null} if it is not known.
 	 */
-	@Nullable Lease spend(long permits, long now) {
-		Lease lease = take(permits, now);
-		if (lease != null) {
-			return lease;
-		}
-		if (this.since == NEVER) {
-			// The first one only starts the clock.
-			this.since = now;
-		}
-		else {
-			this.missed.addAndGet(permits);
-		}
-		return null;
-	}
-
-	/**
-	 * Spends permits of a lease for a request that has come by before.
-	 */
-	@Nullable Lease take(long permits, long now) {
-		Lease lease = this.current;
-		if (lease != null && lease.take(permits, now)) {
-			return lease;
-		}
-		Lease ahead = this.next;
-		if (ahead != null) {
-			turn(ahead, now);
-			lease = this.current;
-			if (lease != null && lease.take(permits, now)) {
-				return lease;
+	@Nullable LeasedSpec under(CounterSpec spec) {
+		for (LeasedSpec known : this.specs) {
+			if (known.spec() == spec) {
+				return known;
 			}
 		}
 		return null;
 	}
 
 	/**
-	 * Whether a lease should be fetched now, which the caller then does.
+	 * Whether another spec can be added.
 	 */
-	boolean wants(long now) {
-		if (this.next != null || this.reading == null || this.fetching.get()) {
-			return false;
+	boolean hasRoom(long now) {
+		LeasedSpec[] specs = this.specs;
+		if (specs.length < MOST_SPECS) {
+			return true;
 		}
-		Lease lease = this.current;
-		boolean low = (lease != null && !lease.isOver(now)) ? lease.isLow()
-				: this.missed.get() >= SAMPLE || now - this.since > this.options.refresh().toNanos() / 10;
-		return low && this.fetching.compareAndSet(false, true);
+		for (LeasedSpec spec : specs) {
+			if (spec.isUnused(now)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**
-	 * How many permits to fetch, 0 for none; then nothing is being fetched any more.
+	 * Adds a spec if there is room. Those that nobody used for a minute go, and if there
+	 * are too many also those that are not used now.
 	 */
-	synchronized long size(int instances, long now) {
-		Lease lease = this.current;
-		double interval = Math.max(this.options.refresh().toNanos() / SECOND, instances / MAX_CALLS_PER_SECOND);
-		measure(lease, interval, now);
-		Reading reading = this.reading;
-		long left = (reading != null) ? reading.available(reading.time() + (now - this.readAt) / 1_000) : 0;
-		long size = Math.min(Math.min((long) (this.rate * interval) + this.extra, this.ceiling),
-				left / (2L * instances));
-		if (size < 1) {
-			this.fetching.set(false);
+	synchronized void add(Counter counter, long now) {
+		if (under(counter.spec()) != null || !hasRoom(now)) {
+			return;
+		}
+		boolean full = this.specs.length == MOST_SPECS;
+		List<LeasedSpec> kept = new ArrayList<>();
+		kept.add(new LeasedSpec(this, counter, this.options, now));
+		for (LeasedSpec spec : this.specs) {
+			if (!spec.isUnused(now) || !full && spec.largestCost(now) > 0) {
+				kept.add(spec);
+			}
+		}
+		this.specs = kept.toArray(LeasedSpec[]::new);
+	}
+
+	/**
+	 * How many specs are known.
+	 */
+	int size() {
+		return this.specs.length;
+	}
+
+	/**
+	 * How many permits to fetch by a call of their own, 0 for none. For any other number
+	 * the caller must make the call and say how it ended.
+	 */
+	long fetch(LeasedSpec spec, int instances, long now) {
+		long next = this.nextCall.get();
+		if (now - next < 0) {
+			return 0;
+		}
+		long size = fetchAlong(spec, 0, instances, now);
+		if (size > 0 && !this.nextCall.compareAndSet(next, now + gap(instances))) {
+			spec.end(now);
 			return 0;
 		}
 		return size;
 	}
 
 	/**
-	 * A time weighs as much as it lasted, or two requests that come together while no
-	 * lease can be had would look like a flood.
+	 * How many permits to fetch by a call that a request makes anyway, 0 for none. For
+	 * any other number the caller must say how it ended.
+	 * @param cost what the request takes for itself
 	 */
-	private void measure(@Nullable Lease lease, double interval, long now) {
-		double elapsed = Math.max(1, now - this.since) / SECOND;
-		long ofLease = (lease != null) ? lease.size() - lease.get() : 0;
-		double spent = Math.max(0, this.missed.getAndSet(0) + ofLease - this.measured);
-		this.measured = ofLease;
-		this.since = now;
-		double fresh = spent / elapsed;
-		this.rate = (this.rate == 0) ? fresh : this.rate + (fresh - this.rate) * elapsed / (elapsed + interval);
-	}
-
-	/**
-	 * A lease was asked for, and this came of it.
-	 */
-	void fetched(Grant grant, long wanted, long sent) {
-		granted(grant, wanted, sent);
-		this.fetching.set(false);
-	}
-
-	/**
-	 * Redis has answered, perhaps when another lease was being asked for already.
-	 * @param grant the answer
-	 * @param wanted how many permits it was asked for
-	 */
-	synchronized void granted(Grant grant, long wanted, long sent) {
-		if (!grant.readings().isEmpty()) {
-			told(grant.readings().get(0), sent);
+	long fetchAlong(LeasedSpec spec, long cost, int instances, long now) {
+		if (!spec.begin(now)) {
+			return 0;
 		}
-		if (grant.permits() > 0 && !grant.readings().isEmpty()) {
-			Lease lease = new Lease(grant, sent + lifetime(), grant.permits() * this.options.prefetchAt() / 100);
-			if (this.current == null) {
-				this.current = lease;
+		long interval = Math.max(this.options.refresh().toNanos(), live(spec, now) * gap(instances));
+		long size = spec.size(interval, most(spec, cost, instances, now), now);
+		if (size == 0) {
+			spec.end(now);
+		}
+		return size;
+	}
+
+	/** Between calls, so that the bound holds whatever the sizes and for all specs. */
+	private static long gap(int instances) {
+		return (instances * SECOND + MAX_CALLS_PER_SECOND - 1) / MAX_CALLS_PER_SECOND;
+	}
+
+	/**
+	 * How many specs share the calls. One that an edit has replaced has no lease soon.
+	 */
+	private long live(LeasedSpec asking, long now) {
+		long live = 1;
+		for (LeasedSpec spec : this.specs) {
+			live += (spec != asking && spec.isLive(now)) ? 1 : 0;
+		}
+		return live;
+	}
+
+	/**
+	 * The most that a lease may take: half of what is left, shared by all instances, and
+	 * so little that the largest costs of the last minute fit afterwards, even if every
+	 * instance leases as much at the same moment.
+	 */
+	private long most(LeasedSpec asking, long cost, int instances, long now) {
+		Reading expected = expected(asking, now);
+		long left = (expected != null) ? expected.available(expected.time()) - cost : 0;
+		long most = Math.min(left / (2L * instances), (left - asking.largestCost(now)) / instances);
+		for (LeasedSpec other : this.specs) {
+			long largest = (other != asking) ? other.largestCost(now) : 0;
+			// A permit of one spec may be worth many of another, so it is tried out.
+			while (expected != null && most > 0 && largest > 0
+					&& available(other, without(expected, cost + most * instances)) < largest) {
+				most /= 2;
 			}
-			else {
-				this.next = lease;
+		}
+		return Math.max(0, most);
+	}
+
+	/**
+	 * The counter as it should be by now, for callers of a spec: as Redis told it last,
+	 * and if it has told callers of other specs since, the worst of that.
+	 */
+	private @Nullable Reading expected(LeasedSpec asking, long now) {
+		LeasedSpec.Told own = asking.told();
+		Reading worst = null;
+		long least = Long.MAX_VALUE;
+		for (LeasedSpec spec : this.specs) {
+			LeasedSpec.Told told = spec.told();
+			if (own != null && told != null && told.sent() - own.sent() >= 0) {
+				Reading reading = new Reading(asking.counter(), told.state(), told.timeAt(now));
+				long available = reading.available(reading.time());
+				if (available < least) {
+					least = available;
+					worst = reading;
+				}
 			}
 		}
-		if (grant.permits() < wanted) {
-			this.ceiling = Math.max(1, wanted / 2);
-			this.extra = 0;
-		}
+		return worst;
 	}
 
-	void notFetched() {
-		this.fetching.set(false);
+	private static Reading without(Reading reading, long permits) {
+		CounterSpec spec = reading.counter().spec();
+		long[] settled = spec.formula().settle(reading.state(), spec.paces(), reading.time());
+		return new Reading(reading.counter(), spec.formula().take(settled, spec.paces(), reading.time(), permits),
+				reading.time());
 	}
 
-	/**
-	 * Redis has told the state of the counter.
-	 */
-	void told(Reading reading, long sent) {
-		this.reading = reading;
-		this.readAt = sent;
-	}
-
-	boolean isOf(Counter counter) {
-		return this.counter.spec() == counter.spec();
+	private static long available(LeasedSpec spec, Reading reading) {
+		return new Reading(spec.counter(), reading.state(), reading.time()).available(reading.time());
 	}
 
 	/**
-	 * Permits that are leased, not spent and not over.
+	 * Permits that are leased under all specs, not spent and not over.
 	 */
 	long held(long now) {
-		return left(this.current, now) + left(this.next, now);
-	}
-
-	private static long left(@Nullable Lease lease, long now) {
-		return (lease != null && !lease.isOver(now)) ? Math.max(0, lease.get()) : 0;
-	}
-
-	/** The leases that are not spent and not over, to be given back. */
-	@Nullable Lease takeCurrent() {
-		Lease lease = this.current;
-		this.current = null;
-		return lease;
-	}
-
-	@Nullable Lease takeNext() {
-		Lease lease = this.next;
-		this.next = null;
-		return lease;
-	}
-
-	private synchronized void turn(Lease ahead, long now) {
-		if (this.next == ahead) {
-			Lease spent = this.current;
-			if (spent != null && !spent.isOver(now)) {
-				this.extra++;
-				this.ceiling = (this.ceiling == Long.MAX_VALUE) ? this.ceiling : this.ceiling + 1;
-			}
-			this.missed.addAndGet((spent != null) ? spent.size() - spent.get() - this.measured : 0);
-			this.measured = 0;
-			this.current = ahead;
-			this.next = null;
+		long held = 0;
+		for (LeasedSpec spec : this.specs) {
+			held += spec.held(now);
 		}
+		return held;
 	}
 
-	/** Expires before Redis does: a lease spent late would admit more than the limit. */
-	private long lifetime() {
-		long shortest = this.options.expires().toNanos();
-		for (Quota quota : this.counter.spec().limit().quotas()) {
-			shortest = Math.min(shortest, quota.window().toNanos());
+	/**
+	 * Takes out the leases of all specs, to be given back.
+	 */
+	List<Lease> removeAll() {
+		List<Lease> all = new ArrayList<>();
+		for (LeasedSpec spec : this.specs) {
+			all.addAll(spec.removeAll());
 		}
-		return shortest;
+		return all;
 	}
 
 }

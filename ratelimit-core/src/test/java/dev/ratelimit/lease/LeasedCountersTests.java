@@ -120,6 +120,23 @@ class LeasedCountersTests {
 		assertThat(take(1, counter("ann", Enforcement.STRICT, "20/d")).source()).isEqualTo(Decision.Source.REDIS);
 	}
 
+	@Test
+	void refusalToOneTierIsKeptWhileOthersComeBy() {
+		Counter free = counter("acme", Enforcement.STRICT, "5/d");
+		Counter pro = counter("acme", Enforcement.STRICT, "10/d");
+		take(5, free);
+		assertThat(take(1, free).refused()).isTrue();
+		assertThat(take(6, pro).refused()).isTrue();
+		int calls = this.central.calls;
+		for (int i = 0; i < 100; i++) {
+			assertThat(take(1, free).source()).isEqualTo(Decision.Source.DENIED_CACHE);
+			assertThat(take(6, pro).source()).isEqualTo(Decision.Source.DENIED_CACHE);
+		}
+		assertThat(this.central.calls).isEqualTo(calls);
+		join(this.counters.reset(List.of(pro)));
+		assertThat(take(1, free).refused()).isFalse();
+	}
+
 	@ParameterizedTest
 	@EnumSource(names = { "LEASED", "ADAPTIVE" })
 	void busyCounterIsAnsweredFromLeases(Enforcement enforcement) {
@@ -132,6 +149,34 @@ class LeasedCountersTests {
 		}
 		assertThat(leased).isGreaterThan(4_800);
 		assertThat(this.central.calls).isLessThan(150);
+	}
+
+	@Test
+	void callersOfDifferentTiersKeepTheirLeases() {
+		Counter free = counter("acme", Enforcement.LEASED, "10000/s");
+		Counter pro = counter("acme", Enforcement.LEASED, "50000/s");
+		int leased = 0;
+		for (int i = 0; i < 5_000; i++) {
+			pass(Duration.ofNanos(200_000));
+			leased += (take(1, (i % 2 == 0) ? free : pro).source() == Decision.Source.LEASE) ? 1 : 0;
+		}
+		assertThat(leased).isGreaterThan(4_800);
+		assertThat(this.central.calls).isLessThan(300);
+	}
+
+	@Test
+	void heldAndForgottenIsWhatAllTiersHave() {
+		Counter free = counter("acme", Enforcement.LEASED, "10000/s");
+		Counter pro = counter("acme", Enforcement.LEASED, "50000/s");
+		warm(free);
+		long held = this.counters.held(pro);
+		assertThat(held).isPositive();
+		warm(pro);
+		assertThat(this.counters.held(free)).isGreaterThan(held).isEqualTo(this.counters.held(pro));
+		this.counters.forget(Set.of(free.key()));
+		assertThat(this.counters.held(free)).isZero();
+		assertThat(take(1, free).source()).isEqualTo(Decision.Source.REDIS);
+		assertThat(take(1, pro).source()).isEqualTo(Decision.Source.REDIS);
 	}
 
 	@Test
@@ -194,6 +239,92 @@ class LeasedCountersTests {
 	}
 
 	@Test
+	void leaseComesAlongWithTheRequestThatNeedsIt() {
+		Counter counter = counter("acme", Enforcement.LEASED, "100/d");
+		take(1, counter);
+		pass(Duration.ofMillis(20));
+		Grant grant = take(20, counter);
+		assertThat(this.central.calls).isEqualTo(2);
+		assertThat(grant.permits()).isEqualTo(20);
+		assertThat(remaining(grant)).isEqualTo(79);
+		assertThat(this.counters.held(counter)).isPositive();
+		assertThat(remaining(take(1, counter))).isEqualTo(78);
+		assertThat(this.central.calls).isEqualTo(2);
+	}
+
+	@Test
+	void requestForSeveralCountersIsAskedBeforeTheirLeases() {
+		Counter tenant = counter("acme", Enforcement.LEASED, "100/d");
+		Counter user = counter("ann", Enforcement.LEASED, "100/d");
+		take(1, tenant, user);
+		pass(Duration.ofMillis(20));
+		take(40, tenant, user);
+		assertThat(this.central.asked).containsExactly(List.of(tenant, user), List.of(tenant, user), List.of(tenant),
+				List.of(user));
+	}
+
+	@Test
+	void leasesAndRedisPayTogetherWhatNeitherHasAlone() {
+		Counter counter = counter("acme", Enforcement.LEASED, "1000/d");
+		warm(counter);
+		long held = this.counters.held(counter);
+		long left = 1_000 - this.central.spent - held;
+		assertThat(held).isPositive();
+		assertThat(take(held + left, counter).refused()).isFalse();
+		assertThat(this.counters.held(counter)).isZero();
+		assertThat(take(1, counter).refused()).isTrue();
+	}
+
+	@Test
+	void leasesOfSeveralCountersAndRedisPayTogether() {
+		Counter tenant = counter("acme", Enforcement.LEASED, "100/d");
+		Counter user = counter("ann", Enforcement.LEASED, "100/d");
+		take(1, tenant, user);
+		pass(Duration.ofMillis(20));
+		take(9, tenant, user);
+		assertThat(this.counters.held(tenant)).isPositive();
+		assertThat(take(90, tenant, user).refused()).isFalse();
+		assertThat(take(1, user).refused()).isTrue();
+	}
+
+	@Test
+	void leasesKeepTheirPermitsWhereTheyAreNotEnough() {
+		Counter counter = counter("acme", Enforcement.LEASED, "1000/d");
+		warm(counter);
+		long held = this.counters.held(counter);
+		assertThat(take(1_000 - this.central.spent + 1, counter).refused()).isTrue();
+		assertThat(this.counters.held(counter)).isEqualTo(held);
+		assertThat(take(1, counter).source()).isEqualTo(Decision.Source.LEASE);
+	}
+
+	@Test
+	void lateAnswerIsDividedBetweenTheRequestAndItsLease() {
+		Counter counter = counter("acme", Enforcement.LEASED, "1000/d");
+		take(1, counter);
+		pass(Duration.ofMillis(20));
+		this.central.slow = true;
+		CompletableFuture<Grant> answer = this.counters.acquire(List.of(counter), Permits.exactly(20))
+			.toCompletableFuture();
+		assertThat(answer).isCompletedExceptionally();
+		CompletionStage<Grant> late = UnansweredException.of(answer.handle((grant, failure) -> failure).join()).late();
+		this.central.release();
+		assertThat(join(late).permits()).isEqualTo(20);
+		long held = this.counters.held(counter);
+		assertThat(held).isPositive();
+		join(this.counters.giveBack(join(late), 20));
+		assertThat(remaining(join(this.central.acquire(List.of(counter), Permits.NONE)))).isEqualTo(1_000 - 1 - held);
+	}
+
+	@Test
+	void costThatNeverFitsKeepsNoPermitsFromBeingLeased() {
+		Counter counter = counter("acme", Enforcement.LEASED, "10000/s");
+		for (int i = 0; i < 100; i++) {
+			assertThat(take(10_001, counter).refused()).isTrue();
+		}
+		warm(counter);
+	}
+
+	@Test
 	void remainingCountsDownByWhatIsSpentHere() {
 		Counter counter = counter("acme", Enforcement.LEASED, "10000/s");
 		warm(counter);
@@ -208,6 +339,17 @@ class LeasedCountersTests {
 		warm(counter);
 		this.counters.close();
 		long left = join(this.central.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
+		assertThat(10_000 - left).isEqualTo(this.central.spent);
+	}
+
+	@Test
+	void unspentPermitsOfAllTiersAreGivenBackAtTheEnd() {
+		Counter free = counter("acme", Enforcement.LEASED, "10000/d");
+		Counter pro = new Counter(new CounterSpec(Algorithm.GCRA, free.spec().limit(), Enforcement.LEASED), "acme");
+		warm(free);
+		warm(pro);
+		this.counters.close();
+		long left = join(this.central.acquire(List.of(free), Permits.NONE)).statuses().get(0).remaining();
 		assertThat(10_000 - left).isEqualTo(this.central.spent);
 	}
 
@@ -265,6 +407,10 @@ class LeasedCountersTests {
 
 		private boolean holding;
 
+		private boolean slow;
+
+		private final List<List<Counter>> asked = new ArrayList<>();
+
 		private final List<Runnable> held = new ArrayList<>();
 
 		/** One per limit, as in a policy. */
@@ -283,11 +429,13 @@ class LeasedCountersTests {
 		@Override
 		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
 			this.calls++;
-			if (this.holding) {
+			this.asked.add(counters);
+			if (this.holding || this.slow) {
 				CompletableFuture<Grant> stage = new CompletableFuture<>();
 				Grant grant = answer(counters, permits);
 				this.held.add(() -> stage.complete(grant));
-				return stage;
+				return this.holding ? stage : CompletableFuture
+					.failedStage(new UnansweredException(Decision.Reason.TIMEOUT, "slow", stage));
 			}
 			return this.failing
 					? CompletableFuture.failedStage(new UnansweredException(Decision.Reason.BREAKER_OPEN, "open"))
@@ -302,6 +450,7 @@ class LeasedCountersTests {
 		/** Lets answers arrive, in the order in which they were given. */
 		void release() {
 			this.holding = false;
+			this.slow = false;
 			this.held.forEach(Runnable::run);
 		}
 

@@ -1,0 +1,62 @@
+package dev.ratelimit.lease;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * The largest cost of the last minute, to within ten seconds. Whatever it was, the next
+ * request may cost as much, so leases leave that much in Redis.
+ *
+ * <p>
+ * Each ten seconds have a place in a ring. A place holds the number of its ten seconds in
+ * the high bits and the cost in the low ones. So the larger number always wins, whether
+ * it is a larger cost or a later time, and a cost that is known already is no write.
+ */
+final class LargestCosts {
+
+	private static final long SLOT_NANOS = Duration.ofSeconds(10).toNanos();
+
+	/** Six that are full and the current one make at least a minute. */
+	private static final int REMEMBERED = 7;
+
+	/** Enough for the largest cost there is, 90,000,000. */
+	private static final int COST_BITS = 27;
+
+	private final AtomicLongArray ring = new AtomicLongArray(REMEMBERED);
+
+	private final long start;
+
+	LargestCosts(long now) {
+		this.start = now;
+	}
+
+	void add(long cost, long now) {
+		long slot = slot(now);
+		int place = (int) (slot % REMEMBERED);
+		long fresh = slot << COST_BITS | cost;
+		long known = this.ring.get(place);
+		while (known < fresh && !this.ring.weakCompareAndSetVolatile(place, known, fresh)) {
+			known = this.ring.get(place);
+		}
+	}
+
+	/**
+	 * The largest cost, 0 if there was none.
+	 */
+	long largest(long now) {
+		long slot = slot(now);
+		long largest = 0;
+		for (int place = 0; place < REMEMBERED; place++) {
+			long known = this.ring.get(place);
+			if (slot - (known >> COST_BITS) < REMEMBERED) {
+				largest = Math.max(largest, known & (1L << COST_BITS) - 1);
+			}
+		}
+		return largest;
+	}
+
+	private long slot(long now) {
+		return Math.max(0, now - this.start) / SLOT_NANOS;
+	}
+
+}

@@ -1,0 +1,220 @@
+package dev.ratelimit.lease;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.memory.MemoryCounters;
+
+/**
+ * Instances that lease from one store, in virtual time. A call reaches the store after
+ * half of the latency and is answered after all of it; a caller that gives up before that
+ * gets the answer late, as from a real Redis.
+ */
+public final class VirtualFleet {
+
+	private static final long START = 1_700_000_000_000_000_000L;
+
+	private final PriorityQueue<Event> events = new PriorityQueue<>(
+			Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
+
+	private final List<LeasedCounters> instances = new ArrayList<>();
+
+	/** When calls were made that no request waits for. */
+	private final List<Long> leaseCalls = new ArrayList<>();
+
+	private final Counters store;
+
+	private final Duration latency;
+
+	private long now = START;
+
+	private long number;
+
+	private long calls;
+
+	private long granted;
+
+	private long leased;
+
+	/**
+	 * A fleet before counters in memory.
+	 */
+	public static VirtualFleet inMemory(int instances, Duration latency) {
+		return new VirtualFleet(instances, latency,
+				(micros) -> new MemoryCounters(10_000, micros, () -> micros.getAsLong() * 1_000));
+	}
+
+	/**
+	 * Creates a fleet.
+	 * @param instances how many there are
+	 * @param latency from a call to its answer
+	 * @param store makes the counters that all of them share, on the clock of the fleet
+	 */
+	public VirtualFleet(int instances, Duration latency, Function<LongSupplier, Counters> store) {
+		this.latency = latency;
+		this.store = store.apply(() -> this.now / 1_000);
+		for (int i = 0; i < instances; i++) {
+			this.instances.add(new LeasedCounters(new Remote(), LeaseOptions.DEFAULTS, () -> instances,
+					(counter) -> true, (permits) -> this.leased += permits, () -> this.now));
+		}
+	}
+
+	/**
+	 * Nanoseconds since the start.
+	 */
+	public long elapsed() {
+		return this.now - START;
+	}
+
+	/**
+	 * Counters in memory on the clock of this fleet, for a caller that asks them alone.
+	 */
+	public MemoryCounters strict() {
+		return new MemoryCounters(100, () -> this.now / 1_000, () -> this.now);
+	}
+
+	public LeasedCounters instance(int index) {
+		return this.instances.get(index);
+	}
+
+	/**
+	 * When calls were made for leases alone, in nanoseconds of the virtual clock.
+	 */
+	public List<Long> leaseCalls() {
+		return this.leaseCalls;
+	}
+
+	/**
+	 * How many calls were made, for leases and for requests.
+	 */
+	public long calls() {
+		return this.calls;
+	}
+
+	/**
+	 * How many permits the store granted, for leases and for requests.
+	 */
+	public long granted() {
+		return this.granted;
+	}
+
+	/**
+	 * How many permits the store granted for leases.
+	 */
+	public long leased() {
+		return this.leased;
+	}
+
+	/**
+	 * Does something after a while.
+	 */
+	public void after(Duration delay, Runnable what) {
+		this.events.add(new Event(this.now + delay.toNanos(), this.number++, what));
+	}
+
+	/**
+	 * Does something again and again.
+	 * @param first when for the first time
+	 * @param each how long from one time to the next
+	 */
+	public void each(Duration first, Duration each, Runnable what) {
+		after(first, () -> {
+			what.run();
+			each(each, each, what);
+		});
+	}
+
+	/**
+	 * Lets time pass.
+	 */
+	public void pass(Duration time) {
+		long end = this.now + time.toNanos();
+		while (!this.events.isEmpty() && this.events.peek().at() <= end) {
+			Event event = this.events.remove();
+			this.now = event.at();
+			event.what().run();
+		}
+		this.now = end;
+	}
+
+	/**
+	 * Asks an instance and says what came of it, now or after a while.
+	 */
+	public void ask(int instance, Counter counter, long cost, Consumer<Grant> answered) {
+		ask(instance, counter, cost, Duration.ofSeconds(1)).thenAccept(answered).exceptionally((failure) -> {
+			throw new AssertionError("every request is answered within a second", failure);
+		});
+	}
+
+	/**
+	 * Asks an instance.
+	 */
+	public CompletableFuture<Grant> ask(int instance, Counter counter, long cost, Duration deadline) {
+		CompletableFuture<Grant> answer = this.instances.get(instance)
+			.acquire(List.of(counter), Permits.exactly(cost), deadline)
+			.toCompletableFuture();
+		if (!answer.isDone()) {
+			// The last call was for this request.
+			this.leaseCalls.remove(this.leaseCalls.size() - 1);
+		}
+		return answer;
+	}
+
+	private record Event(long at, long number, Runnable what) {
+	}
+
+	/** The store, as one of the instances sees it. */
+	private final class Remote implements Counters {
+
+		@Override
+		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+			VirtualFleet fleet = VirtualFleet.this;
+			fleet.calls++;
+			fleet.leaseCalls.add(fleet.now);
+			CompletableFuture<Grant> answer = new CompletableFuture<>();
+			fleet.after(fleet.latency.dividedBy(2), () -> {
+				Grant grant = fleet.store.acquire(counters, permits).toCompletableFuture().join();
+				fleet.granted += grant.permits();
+				fleet.after(fleet.latency.dividedBy(2), () -> answer.complete(grant));
+			});
+			if (timeout.compareTo(fleet.latency) >= 0) {
+				return answer;
+			}
+			CompletableFuture<Grant> given = new CompletableFuture<>();
+			fleet.after(timeout, () -> given
+				.completeExceptionally(new UnansweredException(Decision.Reason.TIMEOUT, "too slow", answer)));
+			return given;
+		}
+
+		@Override
+		public CompletionStage<Void> giveBack(Grant grant, long permits) {
+			return VirtualFleet.this.store.giveBack(grant, permits);
+		}
+
+		@Override
+		public CompletionStage<Void> reset(List<Counter> counters) {
+			return VirtualFleet.this.store.reset(counters);
+		}
+
+		@Override
+		public Decision.Source source() {
+			return Decision.Source.REDIS;
+		}
+
+	}
+
+}
