@@ -55,6 +55,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 		settings.tiers()
 			.forEach((name, tier) -> requireFits(id, algorithm, known, "tier '" + name + "'", tier.limits()));
 		settings.overrides().forEach((override) -> requireFits(id, algorithm, known, "an override", override.limits()));
+		Work.requireOneCall(id, algorithm, known, settings, Map.of());
 	}
 
 	public static Policy of(String id, Algorithm algorithm, Limit... limits) {
@@ -86,6 +87,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	 */
 	public void requireOverride(Map<String, List<Quota>> limits) {
 		requireFits(this.id, this.algorithm, this.limits, "an override", limits);
+		Work.requireOneCall(this.id, this.algorithm, this.limits, this.settings, limits);
 	}
 
 	/**
@@ -97,10 +99,8 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	}
 
 	private long largestCost(Limit limit) {
-		Stream<Map<String, List<Quota>>> changes = Stream.concat(
-				this.settings.tiers().values().stream().map(Tier::limits),
-				this.settings.overrides().stream().map(PolicyOverride::limits));
-		return changes.map((change) -> change.get(limit.name()))
+		return this.settings.changes()
+			.map((change) -> change.get(limit.name()))
 			.filter(Objects::nonNull)
 			.mapToLong((quotas) -> limit.withQuotas(quotas).largestCost())
 			.reduce(limit.largestCost(), Math::max);
@@ -168,6 +168,14 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 			costs = Map.copyOf(costs);
 			tiers = Map.copyOf(tiers);
 			overrides = List.copyOf(overrides);
+		}
+
+		/**
+		 * Quotas that tiers and overrides give, each by the name of the limit.
+		 */
+		Stream<Map<String, List<Quota>>> changes() {
+			return Stream.concat(this.tiers.values().stream().map(Tier::limits),
+					this.overrides.stream().map(PolicyOverride::limits));
 		}
 
 		/**
