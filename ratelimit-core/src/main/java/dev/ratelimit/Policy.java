@@ -56,6 +56,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 			.forEach((name, tier) -> requireFits(id, algorithm, known, "tier '" + name + "'", tier.limits()));
 		settings.overrides().forEach((override) -> requireFits(id, algorithm, known, "an override", override.limits()));
 		limits.forEach((limit) -> requireWindows(id, limit, settings));
+		Work.requireOneCall(id, algorithm, known, settings, Map.of());
 	}
 
 	public static Policy of(String id, Algorithm algorithm, Limit... limits) {
@@ -87,6 +88,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	 */
 	public void requireOverride(Map<String, List<Quota>> limits) {
 		requireFits(this.id, this.algorithm, this.limits, "an override", limits);
+		Work.requireOneCall(this.id, this.algorithm, this.limits, this.settings, limits);
 	}
 
 	/**
@@ -117,11 +119,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 
 	/** What tiers and overrides make of a limit. */
 	private static Stream<List<Quota>> changes(String limit, Settings settings) {
-		return Stream
-			.concat(settings.tiers().values().stream().map(Tier::limits),
-					settings.overrides().stream().map(PolicyOverride::limits))
-			.map((change) -> change.get(limit))
-			.filter(Objects::nonNull);
+		return settings.changes().map((change) -> change.get(limit)).filter(Objects::nonNull);
 	}
 
 	private static void requireWindows(String id, Limit limit, Settings settings) {
@@ -195,6 +193,14 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 			costs = Map.copyOf(costs);
 			tiers = Map.copyOf(tiers);
 			overrides = List.copyOf(overrides);
+		}
+
+		/**
+		 * Quotas that tiers and overrides give, each by the name of the limit.
+		 */
+		Stream<Map<String, List<Quota>>> changes() {
+			return Stream.concat(this.tiers.values().stream().map(Tier::limits),
+					this.overrides.stream().map(PolicyOverride::limits));
 		}
 
 		/**

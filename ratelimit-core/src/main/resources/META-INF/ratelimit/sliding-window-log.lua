@@ -124,16 +124,25 @@ local function room(counter, spec, now)
 end
 
 -- Index of the first entry that some caller can still need. For a window an entry is needed unless it is outside, or as many
--- permits as any caller has in the window were admitted after it and can no longer be given back.
+-- permits as any caller has in the window were admitted after it and can no longer be given back. The longest window comes last;
+-- as a rule all that is in it is needed, and then it is enough to ask for it.
 local function first_needed(counter, spec, now)
   local first, settled = counter.length, counter.length - DEEPEST_GIVE_BACK - 1
-  for i = 1, #spec.live do
-    local needed = first_after(counter, now - spec.live[i].window)
+  for i = #spec.live, 1, -1 do
+    local permits = spec.live[i].permits
+    local needed, covered = first_after(counter, now - spec.live[i].window), false
     if settled > needed then
-      local _, before = entry(counter, settled)
-      needed = math.max(needed, first_reaching(counter, before - spec.live[i].permits + 1))
+      local _, admitted = entry(counter, settled)
+      local _, before, cost = entry(counter, needed)
+      covered = admitted - before - cost >= permits
+      if covered then
+        needed = first_reaching(counter, admitted - permits + 1)
+      end
     end
     first = math.min(first, needed)
+    if not covered then
+      return first
+    end
   end
   return first
 end

@@ -56,7 +56,7 @@ class ChangeCheckTests {
 	}
 
 	private Documents.Previous previous(RecordVersion newest) {
-		return this.check.previous("orders", newest);
+		return this.check.previous(policy(NOW.plusSeconds(60)), newest);
 	}
 
 	private static RecordVersion second(Instant validFrom) {

@@ -2,7 +2,9 @@ package dev.ratelimit.counter;
 
 /**
  * Counters that are spread over nodes, each of which can fail by itself. One call takes
- * counters of one slot only; whoever has more of them makes several calls.
+ * counters of one slot only; whoever has more of them makes several calls. A give-back is
+ * done for each counter by itself, so that it fails for none because of another, be it
+ * that their slot moves.
  */
 public interface Shards extends Counters {
 

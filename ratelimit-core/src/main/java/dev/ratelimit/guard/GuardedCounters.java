@@ -127,17 +127,11 @@ public final class GuardedCounters implements Counters {
 			node.giveBackLost();
 			return CompletableFuture.completedStage(null);
 		}
-		return this.shards.giveBack(part(grant, readings), permits)
-			.exceptionallyCompose(
-					(failure) -> isMoving(failure) && readings.size() > 1 ? CompletableFuture.allOf(readings.stream()
-						.map((reading) -> this.shards.giveBack(part(grant, List.of(reading)), permits)
-							.toCompletableFuture())
-						.toArray(CompletableFuture<?>[]::new)) : CompletableFuture.failedStage(failure))
-			.whenComplete((done, failure) -> {
-				if (failure != null) {
-					node.giveBackLost();
-				}
-			});
+		return this.shards.giveBack(part(grant, readings), permits).whenComplete((done, failure) -> {
+			if (failure != null) {
+				node.giveBackLost();
+			}
+		});
 	}
 
 	private static Grant part(Grant grant, List<Reading> readings) {

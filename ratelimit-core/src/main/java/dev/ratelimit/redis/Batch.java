@@ -7,8 +7,8 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
+import dev.ratelimit.Work;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
@@ -26,17 +26,6 @@ import dev.ratelimit.counter.UnansweredException;
  */
 final class Batch {
 
-	/**
-	 * How much a call may do: about half a millisecond of Redis's time, during which
-	 * nobody else is served.
-	 */
-	private static final int MAX_WORK = 200;
-
-	/** A log is many values, any other counter is one. */
-	private static final int WORK_OF_A_LOG = 20;
-
-	private final Algorithm algorithm;
-
 	private final List<Group> groups = new ArrayList<>();
 
 	/** The last entry that wants something of a counter. */
@@ -45,23 +34,20 @@ final class Batch {
 	private int work;
 
 	Batch(Waiting first) {
-		this.algorithm = first.counters().get(0).spec().algorithm();
 		add(first);
 	}
 
 	/**
 	 * Takes a request in if there is room for it.
+	 * @param request of the same slot and algorithm as the first
 	 */
 	boolean offer(Waiting request) {
-		if (request.counters().get(0).spec().algorithm() != this.algorithm) {
-			return false;
-		}
 		Group group = mergeable(request);
 		if (group != null) {
 			group.requests.add(request);
 			return true;
 		}
-		if (this.work + work(request) > MAX_WORK
+		if (this.work + request.work() > Work.OF_A_CALL
 				|| this.last.size() + request.counters().size() > ScriptCall.MAX_COUNTERS) {
 			return false;
 		}
@@ -119,16 +105,7 @@ final class Batch {
 		for (Counter counter : request.counters()) {
 			this.last.put(counter, group);
 		}
-		this.work += work(request);
-	}
-
-	private static int work(Waiting request) {
-		int work = 0;
-		for (Counter counter : request.counters()) {
-			work += (counter.spec().algorithm() == Algorithm.SLIDING_WINDOW_LOG) ? WORK_OF_A_LOG
-					: counter.spec().limit().quotas().size();
-		}
-		return work;
+		this.work += request.work();
 	}
 
 	/**

@@ -6,10 +6,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.Partitions;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.counter.Counter;
 
@@ -19,12 +22,13 @@ import dev.ratelimit.counter.Counter;
  */
 final class ClusterLink implements Link {
 
-	/** What a slot that nobody keeps is kept by. */
+	/** Name of the node of an unassigned slot. */
 	private static final String NOBODY = "none";
 
 	private final StatefulRedisClusterConnection<byte[], byte[]> connection;
 
-	private final Map<String, String> names = new ConcurrentHashMap<>();
+	/** By node id. A node may come back with another address. */
+	private final Map<String, Named> names = new ConcurrentHashMap<>();
 
 	ClusterLink(StatefulRedisClusterConnection<byte[], byte[]> connection) {
 		this.connection = connection;
@@ -39,6 +43,20 @@ final class ClusterLink implements Link {
 		return this.connection.async();
 	}
 
+	/**
+	 * By host and port, as the client itself finds the connection for a slot: so both are
+	 * the same one, and calls stay in their order.
+	 */
+	@Override
+	public @Nullable StatefulRedisConnection<byte[], byte[]> connection(Counter counter) {
+		RedisClusterNode node = primary(counter);
+		if (node == null) {
+			return null;
+		}
+		CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made = connect(node);
+		return (made.isDone() && !made.isCompletedExceptionally()) ? made.join() : null;
+	}
+
 	@Override
 	public int slot(Counter counter) {
 		return SlotHash.getSlot(counter.key());
@@ -46,8 +64,23 @@ final class ClusterLink implements Link {
 
 	@Override
 	public String node(Counter counter) {
-		RedisClusterNode node = this.connection.getPartitions().getMasterBySlot(slot(counter));
-		return (node != null) ? this.names.computeIfAbsent(node.getNodeId(), (id) -> name(node.getUri())) : NOBODY;
+		RedisClusterNode node = primary(counter);
+		if (node == null) {
+			return NOBODY;
+		}
+		Named known = this.names.get(node.getNodeId());
+		return (known != null && known.is(node.getUri())) ? known.name() : named(node);
+	}
+
+	private String named(RedisClusterNode node) {
+		RedisURI uri = node.getUri();
+		Partitions nodes = this.connection.getPartitions();
+		if (this.names.size() > nodes.size()) {
+			this.names.keySet().removeIf((id) -> nodes.getPartitionByNodeId(id) == null);
+		}
+		String name = name(uri);
+		this.names.put(node.getNodeId(), new Named(uri.getHost(), uri.getPort(), name));
+		return name;
 	}
 
 	/**
@@ -64,13 +97,11 @@ final class ClusterLink implements Link {
 	 */
 	@Override
 	public CompletionStage<Void> load(LuaScript script, Counter counter) {
-		RedisClusterNode node = this.connection.getPartitions().getMasterBySlot(slot(counter));
+		RedisClusterNode node = primary(counter);
 		if (node == null) {
 			return CompletableFuture.completedStage(null);
 		}
-		return this.connection.getConnectionAsync(node.getUri().getHost(), node.getUri().getPort())
-			.thenCompose((one) -> one.async().scriptLoad(script.text()))
-			.handle((sha, failure) -> null);
+		return connect(node).thenCompose((one) -> one.async().scriptLoad(script.text())).handle((sha, failure) -> null);
 	}
 
 	@Override
@@ -81,6 +112,22 @@ final class ClusterLink implements Link {
 	@Override
 	public void close() {
 		Closing.await(this.connection.closeAsync());
+	}
+
+	private @Nullable RedisClusterNode primary(Counter counter) {
+		return this.connection.getPartitions().getMasterBySlot(slot(counter));
+	}
+
+	private CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connect(RedisClusterNode node) {
+		return this.connection.getConnectionAsync(node.getUri().getHost(), node.getUri().getPort());
+	}
+
+	private record Named(String host, int port, String name) {
+
+		boolean is(RedisURI uri) {
+			return this.port == uri.getPort() && this.host.equals(uri.getHost());
+		}
+
 	}
 
 }

@@ -41,6 +41,14 @@ final class Failures {
 		return failure instanceof RedisNoScriptException || failure.getCause() instanceof RedisNoScriptException;
 	}
 
+	/**
+	 * Whether another node was named that keeps the counter, and nothing was done.
+	 */
+	static boolean redirected(Throwable failure) {
+		String message = (failure instanceof RedisCommandExecutionException) ? failure.getMessage() : null;
+		return message != null && (message.startsWith("MOVED ") || message.startsWith("ASK "));
+	}
+
 	private static Decision.Reason reason(Throwable cause) {
 		if (cause instanceof RedisCommandTimeoutException) {
 			return Decision.Reason.TIMEOUT;

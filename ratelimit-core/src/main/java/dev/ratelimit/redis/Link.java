@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import java.util.concurrent.CompletionStage;
 
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,12 @@ interface Link extends AutoCloseable {
 	 * Where to send commands, {@code null} while there is no primary to send them to.
 	 */
 	@Nullable RedisClusterAsyncCommands<byte[], byte[]> commands();
+
+	/**
+	 * The connection that commands for the counter's node leave by, {@code null} if it
+	 * does not hold now. It follows no redirects.
+	 */
+	@Nullable StatefulRedisConnection<byte[], byte[]> connection(Counter counter);
 
 	/**
 	 * What counters must share to be named in one call.

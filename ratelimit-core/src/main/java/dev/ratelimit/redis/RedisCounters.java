@@ -2,16 +2,16 @@ package dev.ratelimit.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -23,7 +23,6 @@ import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 import dev.ratelimit.counter.Shards;
-import dev.ratelimit.counter.UnansweredException;
 
 /**
  * Counters in Redis, over one shared connection. One script call decides for counters of
@@ -32,18 +31,17 @@ import dev.ratelimit.counter.UnansweredException;
  */
 public final class RedisCounters implements Shards {
 
-	private static final byte[] REDIS_TIME = {};
+	/** From here on those that nobody uses are dropped. */
+	private static final int MANY_LANES = 100;
 
 	private final Supplier<@Nullable Link> link;
 
 	/** Whom to blame as long as there is no link. */
 	private final String nowhere;
 
-	private final ScriptLoads loads = new ScriptLoads();
+	private final Calls calls;
 
 	private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
-
-	private final @Nullable LongSupplier micros;
 
 	private final @Nullable RedisSignals signals;
 
@@ -51,7 +49,7 @@ public final class RedisCounters implements Shards {
 			@Nullable RedisSignals signals) {
 		this.link = link;
 		this.nowhere = nowhere;
-		this.micros = micros;
+		this.calls = new Calls(link, micros);
 		this.signals = signals;
 	}
 
@@ -110,18 +108,29 @@ public final class RedisCounters implements Shards {
 		if (permits.debt() > 0) {
 			return CompletableFuture.failedStage(new IllegalArgumentException("counters in Redis do not lend"));
 		}
+		if (counters.isEmpty() || counters.size() > ScriptCall.MAX_COUNTERS) {
+			return CompletableFuture.failedStage(new IllegalArgumentException(
+					"a request has 1 to " + ScriptCall.MAX_COUNTERS + " counters but was given " + counters.size()));
+		}
 		Waiting request = new Waiting(counters, permits, 0, timeout);
 		enter(request);
 		return request;
 	}
 
+	/**
+	 * Gives each counter back what it granted, at the time at which it did: counters of
+	 * one grant may have granted at different times. It need not be one step, so no call
+	 * has to hold all of them.
+	 */
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
-		List<Counter> counters = grant.readings().stream().map(Reading::counter).toList();
-		Waiting request = new Waiting(counters, Permits.exactly(permits), grant.readings().get(0).time(),
-				ClientSettings.PATIENCE);
-		enter(request);
-		return request.thenApply((given) -> null);
+		List<Waiting> requests = new ArrayList<>(grant.readings().size());
+		for (Reading reading : grant.readings()) {
+			requests.add(new Waiting(List.of(reading.counter()), Permits.exactly(permits), reading.time(),
+					ClientSettings.PATIENCE));
+		}
+		enter(requests);
+		return CompletableFuture.allOf(requests.toArray(CompletableFuture<?>[]::new));
 	}
 
 	@Override
@@ -151,54 +160,48 @@ public final class RedisCounters implements Shards {
 	}
 
 	private void enter(Waiting request) {
+		try {
+			lane(request).enter(request);
+		}
+		catch (RuntimeException ex) {
+			request.completeExceptionally(ex);
+		}
+	}
+
+	/** Requests that come together also leave together. */
+	private void enter(List<Waiting> requests) {
+		Map<Lane, List<Waiting>> lanes = new LinkedHashMap<>();
+		for (Waiting request : requests) {
+			try {
+				lanes.computeIfAbsent(lane(request), (lane) -> new ArrayList<>(2)).add(request);
+			}
+			catch (RuntimeException ex) {
+				request.completeExceptionally(ex);
+			}
+		}
+		lanes.forEach(Lane::enter);
+	}
+
+	private Lane lane(Waiting request) {
 		String node = node(request.counters().get(0));
 		Lane lane = this.lanes.get(node);
-		if (lane == null) {
-			lane = this.lanes.computeIfAbsent(node,
-					(name) -> new Lane((waiting) -> slot(waiting.counters().get(0)), this::call));
+		return (lane != null) ? lane : newLane(node);
+	}
+
+	/**
+	 * Nodes come and go, and may have another address every time. A lane that is dropped
+	 * while somebody enters it still sends.
+	 */
+	private Lane newLane(String node) {
+		if (this.lanes.size() >= MANY_LANES) {
+			this.lanes.values().removeIf(Lane::isIdle);
 		}
-		lane.enter(request);
+		return this.lanes.computeIfAbsent(node,
+				(name) -> new Lane((waiting) -> slot(waiting.counters().get(0)), this.calls));
 	}
 
 	CompletionStage<List<ScriptCall.Outcome>> call(ScriptCall call) {
-		Link link = this.link.get();
-		if (link == null) {
-			return CompletableFuture.failedStage(Failures.NOT_CONNECTED);
-		}
-		LuaScript script = call.script();
-		byte[][] keys = call.keys();
-		byte[][] arguments = call.arguments(time());
-		return send(link, (commands) -> commands.evalsha(script.sha(), ScriptOutputType.MULTI, keys,
-				arguments))
-			.exceptionallyCompose((failure) -> Failures.unknownScript(failure)
-					? this.loads.load(script, call.counter(), link)
-						.thenCompose((loaded) -> send(link, (commands) -> script.call(commands, keys, arguments)))
-					: CompletableFuture.failedStage(failure))
-			.handle((reply, failure) -> {
-				if (failure != null) {
-					throw failed(link, failure);
-				}
-				return call.decode(reply);
-			});
-	}
-
-	private static CompletionStage<List<Object>> send(Link link,
-			Function<RedisClusterAsyncCommands<byte[], byte[]>, CompletionStage<List<Object>>> command) {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
-		return (commands != null) ? command.apply(commands) : CompletableFuture.failedStage(Failures.NOT_CONNECTED);
-	}
-
-	private static UnansweredException failed(Link link, Throwable failure) {
-		UnansweredException translated = Failures.translate(failure);
-		if (translated.reason() == Decision.Reason.READ_ONLY) {
-			link.demoted();
-		}
-		return translated;
-	}
-
-	private byte[] time() {
-		return (this.micros != null) ? Long.toString(this.micros.getAsLong()).getBytes(StandardCharsets.ISO_8859_1)
-				: REDIS_TIME;
+		return this.calls.send(call);
 	}
 
 }

@@ -67,6 +67,11 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 	}
 
 	@Override
+	public @Nullable StatefulRedisConnection<byte[], byte[]> connection(Counter counter) {
+		return this.primary ? this.connection : null;
+	}
+
+	@Override
 	public int slot(Counter counter) {
 		return THE_ONLY_SLOT;
 	}

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Work;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
@@ -33,6 +35,21 @@ final class Waiting extends CompletableFuture<Grant> {
 		this.permits = permits;
 		this.since = since;
 		this.deadline = System.nanoTime() + timeout.toNanos();
+	}
+
+	/** Of all its counters. */
+	Algorithm algorithm() {
+		return this.counters.get(0).spec().algorithm();
+	}
+
+	/** How much Redis has to do for it, see {@link Work}. */
+	int work() {
+		int work = 0;
+		for (Counter counter : this.counters) {
+			int quotas = counter.spec().limit().quotas().size();
+			work += (this.since > 0) ? Work.ofGiveBack(algorithm(), quotas) : Work.of(algorithm(), quotas);
+		}
+		return work;
 	}
 
 	List<Counter> counters() {

@@ -86,6 +86,18 @@ class MovingSlotsIntegrationTests {
 	}
 
 	@Test
+	void giveBackWhileTheSlotMovesIsDoneOnce(RedisCluster cluster) {
+		take(10);
+		Grant grant = take(10);
+		Resharding move = cluster.reshard(this.tenant.key(), otherThan(cluster, this.tenant)).begin();
+		move.move(this.tenant.key());
+		join(this.counters.giveBack(grant, 3));
+		assertThat(remaining()).containsExactly(983L, 983L);
+		move.moveAll();
+		move.finish();
+	}
+
+	@Test
 	void slotsThatMoveUnderLoadFailNobody(RedisCluster cluster) {
 		take(1);
 		List<CompletableFuture<Grant>> grants = new ArrayList<>();

@@ -1,0 +1,288 @@
+package dev.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Reading;
+import dev.ratelimit.counter.UnansweredException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What goes wrong on the way to a node, and which requests leave together.
+ */
+class LaneTests {
+
+	private static final Limit PER_USER = Limit.of("per-user", List.of(Dimension.USER), "100/d");
+
+	private final Deque<Sent> sent = new ArrayDeque<>();
+
+	@Test
+	void throwableWhileACallIsSentFailsItsRequests() {
+		Lane lane = new Lane((request) -> 0, (call) -> {
+			throw new StackOverflowError("too deep");
+		});
+		Waiting request = enter(lane, Algorithm.GCRA, "ann");
+		assertThat(reason(request)).isEqualTo(Decision.Reason.INTERNAL);
+	}
+
+	@Test
+	void laneWorksOnAfterAThrowableWhileACallWasSent() {
+		List<Integer> calls = new ArrayList<>();
+		Lane lane = new Lane((request) -> 0, (call) -> {
+			calls.add(1);
+			if (calls.size() == 1) {
+				throw new IllegalStateException("closed");
+			}
+			return send(call);
+		});
+		enter(lane, Algorithm.GCRA, "ann");
+		Waiting next = enter(lane, Algorithm.GCRA, "ann");
+		this.sent.remove().grant();
+		assertThat(next.join().permits()).isOne();
+	}
+
+	@Test
+	void callThatCannotBeSentFailsNoOtherOfItsRound() {
+		Lane lane = new Lane(LaneTests::slot, (call) -> {
+			if (call.counter().key().equals("3")) {
+				throw new IllegalStateException("closed");
+			}
+			return send(call);
+		});
+		List<Waiting> requests = IntStream.range(0, 6)
+			.mapToObj((i) -> enter(lane, Algorithm.GCRA, String.valueOf(i)))
+			.toList();
+		answerAll();
+		assertThat(reason(requests.get(3))).isEqualTo(Decision.Reason.INTERNAL);
+		assertThat(IntStream.of(0, 1, 2, 4, 5).mapToObj(requests::get))
+			.allSatisfy((request) -> assertThat(request.join().permits()).isOne());
+	}
+
+	@Test
+	void throwableWhileCallsAreSentTogetherFailsAllTheirRequests() {
+		Lane lane = new Lane(LaneTests::slot, new Lane.Sender() {
+
+			@Override
+			public CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call) {
+				return LaneTests.this.send(call);
+			}
+
+			@Override
+			public List<CompletionStage<List<ScriptCall.Outcome>>> send(List<ScriptCall> calls) {
+				throw new IllegalStateException("closed");
+			}
+
+		});
+		List<Waiting> requests = IntStream.range(0, 6)
+			.mapToObj((i) -> enter(lane, Algorithm.GCRA, String.valueOf(i)))
+			.toList();
+		answerAll();
+		assertThat(requests.subList(2, 6))
+			.allSatisfy((request) -> assertThat(reason(request)).isEqualTo(Decision.Reason.INTERNAL));
+		Waiting next = enter(lane, Algorithm.GCRA, "ann");
+		answerAll();
+		assertThat(next.join().permits()).isOne();
+	}
+
+	@Test
+	void callsOfARoundAreHandedOverTogether() {
+		List<Integer> together = new ArrayList<>();
+		Lane lane = new Lane(LaneTests::slot, new Lane.Sender() {
+
+			@Override
+			public CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call) {
+				return LaneTests.this.send(call);
+			}
+
+			@Override
+			public List<CompletionStage<List<ScriptCall.Outcome>>> send(List<ScriptCall> calls) {
+				together.add(calls.size());
+				return Lane.Sender.super.send(calls);
+			}
+
+		});
+		IntStream.range(0, 30).forEach((i) -> enter(lane, Algorithm.GCRA, String.valueOf(i)));
+		answerAll();
+		assertThat(together).containsExactly(28);
+	}
+
+	@Test
+	void requestWhoseSlotCannotBeFoundFailsAlone() {
+		Lane lane = new Lane((request) -> {
+			if (request.counters().get(0).key().equals("broken")) {
+				throw new IllegalStateException("no slot");
+			}
+			return 0;
+		}, this::send);
+		List<Waiting> requests = List.of(enter(lane, Algorithm.GCRA, "ann"), enter(lane, Algorithm.GCRA, "ann"),
+				enter(lane, Algorithm.GCRA, "ann"), enter(lane, Algorithm.GCRA, "broken"),
+				enter(lane, Algorithm.GCRA, "bob"));
+		answerAll();
+		assertThat(reason(requests.get(3))).isEqualTo(Decision.Reason.INTERNAL);
+		assertThat(IntStream.of(0, 1, 2, 4).mapToObj(requests::get))
+			.allSatisfy((request) -> assertThat(request.join().permits()).isOne());
+	}
+
+	@Test
+	void requestWithMoreCountersThanACallHasFailsAlone() {
+		Lane lane = new Lane((request) -> 0, this::send);
+		Waiting before = enter(lane, Algorithm.GCRA, "ann");
+		Waiting tooLarge = new Waiting(
+				IntStream.range(0, 256).mapToObj((i) -> counter(Algorithm.GCRA, "k" + i)).toList(), Permits.exactly(1),
+				0, Duration.ofMinutes(1));
+		lane.enter(tooLarge);
+		Waiting after = enter(lane, Algorithm.GCRA, "ann");
+		answerAll();
+		assertThat(reason(tooLarge)).isEqualTo(Decision.Reason.INTERNAL);
+		assertThat(before.join().permits()).isOne();
+		assertThat(after.join().permits()).isOne();
+	}
+
+	@Test
+	void replyThatLacksAnOutcomeFailsAllRequestsThatHaveNone() {
+		Lane lane = new Lane((request) -> 0, this::send);
+		List<Waiting> requests = IntStream.range(0, 5)
+			.mapToObj((i) -> enter(lane, Algorithm.GCRA, String.valueOf(i)))
+			.toList();
+		this.sent.remove().grant();
+		this.sent.remove().grant();
+		Sent shared = this.sent.remove();
+		shared.answer.complete(shared.outcomes().subList(0, 1));
+		assertThat(requests).allSatisfy((request) -> assertThat(request).isDone());
+		assertThat(reason(requests.get(4))).isEqualTo(Decision.Reason.INTERNAL);
+	}
+
+	@Test
+	void requestsThatCannotBeSentOneByOneWhileASlotMovesFail() {
+		List<Integer> calls = new ArrayList<>();
+		Lane lane = new Lane((request) -> 0, (call) -> {
+			calls.add(1);
+			if (calls.size() > 3) {
+				throw new IllegalStateException("closed");
+			}
+			return send(call);
+		});
+		List<Waiting> requests = IntStream.range(0, 5)
+			.mapToObj((i) -> enter(lane, Algorithm.GCRA, String.valueOf(i)))
+			.toList();
+		this.sent.remove().grant();
+		this.sent.remove().grant();
+		this.sent.remove().answer.completeExceptionally(new UnansweredException(Decision.Reason.RESHARDING, "moves"));
+		assertThat(requests.subList(2, 5))
+			.allSatisfy((request) -> assertThat(reason(request)).isEqualTo(Decision.Reason.INTERNAL));
+	}
+
+	@Test
+	void algorithmsThatTakeTurnsShareACallEach() {
+		Lane lane = new Lane((request) -> 0, this::send);
+		enter(lane, Algorithm.GCRA, "first");
+		enter(lane, Algorithm.GCRA, "second");
+		for (int i = 0; i < 10; i++) {
+			enter(lane, Algorithm.GCRA, "ann" + i);
+			enter(lane, Algorithm.FIXED_WINDOW, "ann" + i);
+			enter(lane, Algorithm.TOKEN_BUCKET, "ann" + i);
+		}
+		this.sent.remove().grant();
+		this.sent.remove();
+		assertThat(this.sent).extracting((sent) -> sent.call.entries().size()).containsExactly(10, 10, 10);
+	}
+
+	@Test
+	void requestsOfOneCounterLeaveInTheOrderOfTheirArrivalAlsoBetweenOtherAlgorithms() {
+		Lane lane = new Lane((request) -> 0, this::send);
+		enter(lane, Algorithm.GCRA, "first");
+		enter(lane, Algorithm.GCRA, "second");
+		for (int cost = 1; cost <= 200; cost++) {
+			enter(lane, Algorithm.GCRA, "ann", cost);
+			enter(lane, Algorithm.FIXED_WINDOW, "ann", cost);
+		}
+		this.sent.remove().grant();
+		this.sent.remove();
+		for (Algorithm algorithm : List.of(Algorithm.GCRA, Algorithm.FIXED_WINDOW)) {
+			assertThat(this.sent.stream()
+				.filter((sent) -> sent.call.counter().spec().algorithm() == algorithm)
+				.flatMap((sent) -> sent.call.entries().stream())
+				.map((entry) -> (int) entry.permits().most()))
+				.isEqualTo(IntStream.rangeClosed(1, 200).boxed().toList());
+		}
+	}
+
+	@Test
+	void countersOfOneNameAndDifferentAlgorithmsAreDifferentCounters() {
+		CounterKeys keys = new CounterKeys("rl");
+		Counter gcra = new Counter(new CounterSpec(Algorithm.GCRA, PER_USER), keys, "orders", List.of("ann"));
+		Counter window = new Counter(new CounterSpec(Algorithm.FIXED_WINDOW, PER_USER), keys, "orders", List.of("ann"));
+		assertThat(gcra).isNotEqualTo(window);
+		assertThat(gcra.key()).isNotEqualTo(window.key());
+	}
+
+	private Waiting enter(Lane lane, Algorithm algorithm, String key) {
+		return enter(lane, algorithm, key, 1);
+	}
+
+	private Waiting enter(Lane lane, Algorithm algorithm, String key, long cost) {
+		Waiting request = new Waiting(List.of(counter(algorithm, key)), Permits.exactly(cost), 0,
+				Duration.ofMinutes(1));
+		lane.enter(request);
+		return request;
+	}
+
+	private CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call) {
+		Sent sent = new Sent(call, new CompletableFuture<>());
+		this.sent.add(sent);
+		return sent.answer;
+	}
+
+	private void answerAll() {
+		while (!this.sent.isEmpty()) {
+			this.sent.remove().grant();
+		}
+	}
+
+	private static int slot(Waiting request) {
+		return request.counters().get(0).key().hashCode();
+	}
+
+	private static Counter counter(Algorithm algorithm, String key) {
+		return new Counter(new CounterSpec(algorithm, PER_USER), key);
+	}
+
+	private static Decision.Reason reason(Waiting request) {
+		assertThat(request).isCompletedExceptionally();
+		return UnansweredException.of(request.handle((grant, failure) -> failure).join()).reason();
+	}
+
+	private record Sent(ScriptCall call, CompletableFuture<List<ScriptCall.Outcome>> answer) {
+
+		void grant() {
+			this.answer.complete(outcomes());
+		}
+
+		List<ScriptCall.Outcome> outcomes() {
+			return this.call.entries()
+				.stream()
+				.map((entry) -> new ScriptCall.Outcome(entry.permits().most(),
+						entry.counters().stream().map((counter) -> new Reading(counter, new long[0], 1)).toList()))
+				.toList();
+		}
+
+	}
+
+}
