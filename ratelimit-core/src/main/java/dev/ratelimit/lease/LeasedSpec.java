@@ -5,7 +5,6 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.Quota;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Grant;
@@ -36,6 +35,9 @@ final class LeasedSpec {
 
 	private final LargestCosts costs;
 
+	/** Expires before Redis does: a lease spent late would admit more than the limit. */
+	private final long lifetime;
+
 	private final LeaseSize size = new LeaseSize();
 
 	/** Permits of requests that found no lease. */
@@ -58,6 +60,12 @@ final class LeasedSpec {
 		this.counter = counter;
 		this.options = options;
 		this.costs = new LargestCosts(now);
+		this.lifetime = counter.spec()
+			.limit()
+			.quotas()
+			.stream()
+			.mapToLong((quota) -> quota.window().toNanos())
+			.reduce(options.expires().toNanos(), Math::min);
 	}
 
 	LocalCounter local() {
@@ -157,7 +165,8 @@ final class LeasedSpec {
 		if (!grant.readings().isEmpty()) {
 			told(grant.readings().get(0), sent, now);
 			if (grant.permits() > 0) {
-				this.leases.add(new Lease(grant, sent + lifetime(), grant.permits() * this.options.prefetchAt() / 100));
+				this.leases
+					.add(new Lease(grant, sent + this.lifetime, grant.permits() * this.options.prefetchAt() / 100));
 			}
 			if (grant.permits() < wanted) {
 				this.size.refused(wanted);
@@ -179,6 +188,13 @@ final class LeasedSpec {
 
 	@Nullable Told told() {
 		return this.told;
+	}
+
+	/**
+	 * For how many nanoseconds a lease can be spent.
+	 */
+	long lifetime() {
+		return this.lifetime;
 	}
 
 	/**
@@ -212,15 +228,6 @@ final class LeasedSpec {
 	 */
 	List<Lease> removeAll() {
 		return this.leases.removeAll();
-	}
-
-	/** Expires before Redis does: a lease spent late would admit more than the limit. */
-	private long lifetime() {
-		long shortest = this.options.expires().toNanos();
-		for (Quota quota : spec().limit().quotas()) {
-			shortest = Math.min(shortest, quota.window().toNanos());
-		}
-		return shortest;
 	}
 
 	/**

@@ -127,7 +127,9 @@ final class LocalCounter {
 		if (!spec.begin(now)) {
 			return 0;
 		}
-		long interval = Math.max(this.options.refresh().toNanos(), live(spec, now) * gap(instances));
+		long shared = Math.max(this.options.refresh().toNanos(), live(spec, now) * gap(instances));
+		// No longer than they live: the rest would be lost.
+		long interval = Math.min(shared, spec.lifetime());
 		long size = spec.size(interval, most(spec, cost, instances, now), now);
 		if (size == 0) {
 			spec.end(now);

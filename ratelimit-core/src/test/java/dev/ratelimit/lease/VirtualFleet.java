@@ -87,6 +87,13 @@ public final class VirtualFleet {
 		return new MemoryCounters(100, () -> this.now / 1_000, () -> this.now);
 	}
 
+	/**
+	 * How many instances there are.
+	 */
+	public int size() {
+		return this.instances.size();
+	}
+
 	public LeasedCounters instance(int index) {
 		return this.instances.get(index);
 	}
