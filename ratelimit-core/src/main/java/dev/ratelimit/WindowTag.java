@@ -22,6 +22,9 @@ public final class WindowTag {
 	/** How many different windows the callers of one limit have at most. */
 	public static final int MAX_WINDOWS = 9;
 
+	/** A prime, so that windows of one step, such as tens of minutes, differ. */
+	private static final long OTHERS = 599;
+
 	private static final long[] UNITS = { 1, 60, 3_600, 86_400 };
 
 	private WindowTag() {
@@ -35,7 +38,7 @@ public final class WindowTag {
 				return (int) (unit * 100 + count);
 			}
 		}
-		return (int) (400 + seconds % 600);
+		return (int) (400 + seconds % OTHERS);
 	}
 
 	/**

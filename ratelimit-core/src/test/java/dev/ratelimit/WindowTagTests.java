@@ -39,8 +39,8 @@ class WindowTagTests {
 	@Test
 	void windowsThatCannotBeToldApartAreNamed() {
 		assertThatIllegalArgumentException().isThrownBy(
-				() -> Policy.builder("orders").limit("per-user", List.of(Dimension.USER), "5/100s", "9/700s").build())
-			.withMessage("policy 'orders', limit 'per-user': the windows 100s and 700s cannot be told apart in one "
+				() -> Policy.builder("orders").limit("per-user", List.of(Dimension.USER), "5/100s", "9/699s").build())
+			.withMessage("policy 'orders', limit 'per-user': the windows 100s and 699s cannot be told apart in one "
 					+ "counter, change one of them by a second");
 		assertThatCode(
 				() -> Policy.builder("orders").limit("per-user", List.of(Dimension.USER), "5/100s", "9/701s").build())
@@ -50,19 +50,19 @@ class WindowTagTests {
 	@Test
 	void windowsOfATierAndOfAnOverrideCount() {
 		Limit limit = Limit.of("per-user", List.of(Dimension.USER), "5/100s");
-		List<Quota> other = List.of(Quota.parse("50/700s"));
+		List<Quota> other = List.of(Quota.parse("50/699s"));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Policy.builder("orders")
 				.limit(limit)
 				.tier("pro", new Tier(Map.of("per-user", other), null))
 				.build())
-			.withMessageContaining("100s and 700s");
+			.withMessageContaining("100s and 699s");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Policy.builder("orders")
 				.limit(limit)
 				.override(new PolicyOverride(Map.of(Dimension.USER, "ann"), Map.of("per-user", other)))
 				.build())
-			.withMessageContaining("100s and 700s");
+			.withMessageContaining("100s and 699s");
 	}
 
 	@Test

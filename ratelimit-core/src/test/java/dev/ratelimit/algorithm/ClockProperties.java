@@ -63,9 +63,7 @@ class ClockProperties {
 		return switch (algorithm) {
 			// A burst is left standing that might be owed, then comes the one asked for.
 			// Both are rounded up, and what stands has a rest below a microsecond.
-			case GCRA -> new Pace(quota).fullUp() + permit + 2;
-			// The last token may have come a fraction of a microsecond ahead.
-			case TOKEN_BUCKET -> permit + 1;
+			case GCRA, TOKEN_BUCKET -> new Pace(quota).fullUp() + permit + 2;
 			// All permits may have been taken in this window; one of them weighs less
 			// than a permit when the next one is 1/permits old.
 			case SLIDING_WINDOW_COUNTER -> window + permit;

@@ -220,25 +220,6 @@ class MemoryCountersTests {
 		assertThat(take(1, List.of(changed)).refused()).isTrue();
 	}
 
-	/**
-	 * 100m and 150m have one tag, as have all windows in tens of minutes that are neither
-	 * up to 99 minutes nor whole hours.
-	 */
-	@ParameterizedTest
-	@EnumSource
-	void twoWindowsOfOneTagHoldAtOnce(Algorithm algorithm) {
-		Counter counter = counter(algorithm, "a", "10/100m", "11/150m");
-		long minute = 60_000_000;
-		this.micros.updateAndGet((now) -> now - now % (300 * minute));
-		assertThat(take(10, List.of(counter)).refused()).isFalse();
-		this.micros.addAndGet(120 * minute);
-		Grant grant = take(1, List.of(counter));
-		assertThat(grant.refused()).isFalse();
-		// One was left of the eleven, of which a bucket has got 8.8 back; one was taken.
-		assertThat(grant.statuses().get(1).remaining()).isEqualTo(algorithm.hasBurst() ? 8 : 0);
-		assertThat(take(9, List.of(counter)).refused()).isTrue();
-	}
-
 	@Test
 	void counterStaysWhenTheClockThatDecidesIsSetForward() {
 		Counter counter = counter(Algorithm.GCRA, "a", "10/h");

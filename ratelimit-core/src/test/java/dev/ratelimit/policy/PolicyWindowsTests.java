@@ -75,17 +75,17 @@ class PolicyWindowsTests {
 	@Test
 	void recordWithAWindowThatCannotBeToldApartIsRefusedAndChangesNothing() {
 		PolicySet policies = PolicySet.of(orders("10/100s"));
-		assertThatIllegalArgumentException().isThrownBy(() -> put(policies, Dimension.TENANT, "acme", "10/700s"))
-			.withMessageContaining("the windows 100s and 700s cannot be told apart");
+		assertThatIllegalArgumentException().isThrownBy(() -> put(policies, Dimension.TENANT, "acme", "10/699s"))
+			.withMessageContaining("the windows 100s and 699s cannot be told apart");
 		assertThat(policies.match(ACME).specs().get(0).limit().quotas()).containsExactly(Quota.parse("10/100s"));
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> policies.requireWindows("orders", Map.of("per-tenant", List.of(Quota.parse("10/700s")))));
+			.isThrownBy(() -> policies.requireWindows("orders", Map.of("per-tenant", List.of(Quota.parse("10/699s")))));
 	}
 
 	@Test
 	void versionWithAWindowThatARecordForbidsIsRefused() {
 		PolicySet policies = PolicySet.of(orders("10/s"));
-		put(policies, Dimension.TENANT, "acme", "10/700s");
+		put(policies, Dimension.TENANT, "acme", "10/699s");
 		Policy second = orders("10/100s");
 		assertThatIllegalArgumentException().isThrownBy(() -> policies.mutate().put(second));
 		assertThatIllegalArgumentException().isThrownBy(() -> policies.requireWindows(second, null));
