@@ -202,7 +202,16 @@ class EndpointCallsIntegrationTests {
 					"{\"field\": \"records[1].ip\"}");
 			wrong(HttpMethod.POST, "import", "{\"records\": [" + good + ", " + good + "]}", 400,
 					"{\"field\": \"records[1]\", \"detail\": \"This is the same record as records[0]\"}");
+			wrong(HttpMethod.POST, "policies/fresh",
+					"{\"policy\": {\"limits\": {\"per-tenant\": {\"by\": \"tenant\", \"quota\": [\"5/100s\", \"9/699s\"]}}}}",
+					400, "{\"status\": 400}");
 			read("", "{\"revision\": 0}");
+			done(HttpMethod.PUT, "overrides/orders/tenant/acme", "{\"limits\": {\"per-tenant\": \"9/100s\"}}", "{}");
+			Request acme = Request.of("orders").with(Dimension.TENANT, "acme");
+			await().until(() -> policies().match(acme).specs().get(0).limit().largestCost() == 9);
+			wrong(HttpMethod.PUT, "overrides/orders/tenant/globex", "{\"limits\": {\"per-tenant\": \"9/699s\"}}", 400,
+					"{\"field\": \"limits\"}");
+			wrong(HttpMethod.POST, "policies/orders", POLICY.formatted("9/699s"), 400, "{\"field\": \"limits\"}");
 		});
 	}
 
