@@ -13,6 +13,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.WebCall;
+import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 import dev.ratelimit.web.reactive.ExchangeWebCall;
 
 /**
@@ -67,7 +68,7 @@ public final class ExchangeCurrentCall implements CurrentCall {
 	 * it was not there.
 	 */
 	static @Nullable Mono<CurrentCall> find(ContextView context) {
-		ServerWebExchange exchange = context.getOrDefault(ServerWebExchange.class, null);
+		ServerWebExchange exchange = ExchangeContextWebFilter.find(context);
 		return (exchange != null) ? of(exchange, context).cast(CurrentCall.class) : null;
 	}
 

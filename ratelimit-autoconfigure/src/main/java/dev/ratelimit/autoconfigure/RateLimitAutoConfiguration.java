@@ -175,9 +175,13 @@ public class RateLimitAutoConfiguration {
 	PolicyRateLimiter rateLimitLimiter(RateLimitProperties properties, Policies policies, CounterKeys keys,
 			Counters counters, HotCounters hot, TopRefusals refusals, Fallback fallback,
 			ObjectProvider<DecisionListener> listeners) {
-		Splitting splitting = (counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : hot::parts;
 		return new PolicyRateLimiter(policies, keys, counters, fallback, options(properties),
-				listeners.orderedStream().toList(), splitting, refusals);
+				listeners.orderedStream().toList(), splitting(counters, hot), refusals);
+	}
+
+	/** In memory there is no node to relieve. */
+	static Splitting splitting(Counters counters, HotCounters hot) {
+		return (counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : hot::parts;
 	}
 
 	@Bean
@@ -198,9 +202,12 @@ public class RateLimitAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	HttpAnswers rateLimitHttpAnswers(RateLimitProperties properties, ObjectProvider<ProblemCustomizer> customizers) {
-		HeaderOptions options = new HeaderOptions(properties.headers().style(), properties.headers().degraded());
-		return new HttpAnswers(options, Clock.systemUTC()::millis,
+		return new HttpAnswers(headers(properties), Clock.systemUTC()::millis,
 				(most) -> ThreadLocalRandom.current().nextLong(most + 1), customizers.orderedStream().toList());
+	}
+
+	static HeaderOptions headers(RateLimitProperties properties) {
+		return new HeaderOptions(properties.headers().style(), properties.headers().degraded());
 	}
 
 	@Bean

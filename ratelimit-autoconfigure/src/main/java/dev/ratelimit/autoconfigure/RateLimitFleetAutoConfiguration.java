@@ -1,6 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
@@ -42,9 +43,11 @@ public class RateLimitFleetAutoConfiguration {
 	 */
 	@Bean
 	AutoSplit rateLimitAutoSplit(LimiterConnection connection, RateLimitProperties properties, Policies policies,
-			HotCounters hot, HotExchange exchange, HotSplits splits) {
+			HotCounters hot, HotExchange exchange, HotSplits splits, ObjectProvider<CostsBeside> beside) {
 		AutoSplit split = new AutoSplit(hot, exchange, splits, properties.hot().threshold(),
-				(policy) -> largestCost(policies.get().find(policy)));
+				(policy) -> beside.stream()
+					.mapToLong((costs) -> costs.largest(policy))
+					.reduce(largestCost(policies.get().find(policy)), Math::max));
 		if (connection.isCluster()) {
 			exchange.listen(split::look);
 		}

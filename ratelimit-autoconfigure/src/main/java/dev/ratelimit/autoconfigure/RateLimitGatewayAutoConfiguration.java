@@ -2,8 +2,10 @@ package dev.ratelimit.autoconfigure;
 
 import java.util.List;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -21,16 +23,19 @@ import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.gateway.DistributedRateLimiter;
+import dev.ratelimit.gateway.InvalidRouteException;
 import dev.ratelimit.gateway.RateLimitGatewayFilterFactory;
 import dev.ratelimit.gateway.RoutePolicyCheck;
+import dev.ratelimit.gateway.StandInRoutes;
+import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.limiter.Splitting;
 import dev.ratelimit.metrics.FixedPolicies;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 
 /**
  * The filter for gateway routes, and the stand-in for the gateway's own limiter.
@@ -56,12 +61,42 @@ public class RateLimitGatewayAutoConfiguration {
 	@Bean(defaultCandidate = false)
 	@ConditionalOnMissingBean(name = "distributedRateLimiter")
 	DistributedRateLimiter distributedRateLimiter(ConfigurationService configuration, RateLimitProperties properties,
-			CounterKeys keys, Counters counters, TopRefusals refusals, Fallback fallback,
-			ObjectProvider<DecisionListener> listeners) {
-		return new DistributedRateLimiter(configuration,
-				(policies) -> new PolicyRateLimiter(() -> policies, keys, counters, fallback,
+			Policies inForce, RequestResolver resolver, HttpAnswers answers, CounterKeys keys, Counters counters,
+			HotCounters hot, TopRefusals refusals, Fallback fallback, ObjectProvider<DecisionListener> listeners) {
+		return new DistributedRateLimiter(configuration, resolver, inForce,
+				(policies) -> new PolicyRateLimiter(policies, keys, counters, fallback,
 						RateLimitAutoConfiguration.options(properties), listeners.orderedStream().toList(),
-						Splitting.NONE, refusals));
+						RateLimitAutoConfiguration.splitting(counters, hot), refusals),
+				answers, RateLimitAutoConfiguration.headers(properties));
+	}
+
+	/**
+	 * The gateway passes no exchange to limiters, so that ours looks for it in the
+	 * context.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	ExchangeContextWebFilter rateLimitExchangeContextFilter() {
+		return new ExchangeContextWebFilter();
+	}
+
+	@Bean
+	SmartInitializingSingleton rateLimitStandInRouteCheck(GatewayProperties properties, BeanFactory beans) {
+		return () -> {
+			try {
+				StandInRoutes.check(properties, beans);
+			}
+			catch (InvalidRouteException ex) {
+				throw new InvalidPolicyException(ex.problem(), ex.fix());
+			}
+		};
+	}
+
+	@Bean
+	CostsBeside rateLimitStandInCosts(
+			@Qualifier("distributedRateLimiter") ObjectProvider<DistributedRateLimiter> limiter) {
+		return (policy) -> policy.equals(DistributedRateLimiter.POLICY)
+				? limiter.stream().mapToLong(DistributedRateLimiter::largestCost).reduce(1, Math::max) : 1;
 	}
 
 	@Bean

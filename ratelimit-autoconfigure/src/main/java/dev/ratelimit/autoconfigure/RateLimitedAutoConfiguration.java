@@ -27,7 +27,6 @@ import org.springframework.core.task.TaskExecutor;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.aop.BlockingHandlers;
 import dev.ratelimit.aop.CurrentCall;
-import dev.ratelimit.aop.ExchangeContextWebFilter;
 import dev.ratelimit.aop.ExchangeCurrentCall;
 import dev.ratelimit.aop.RateLimitedAdvisor;
 import dev.ratelimit.aop.RateLimitedAspect;
@@ -44,6 +43,7 @@ import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 
 /**
  * The annotation on beans, and the answers to refusals on both stacks.
@@ -136,7 +136,8 @@ public class RateLimitedAutoConfiguration {
 		private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
 		@Bean
-		ExchangeContextWebFilter rateLimitedExchangeContextFilter() {
+		@ConditionalOnMissingBean
+		ExchangeContextWebFilter rateLimitExchangeContextFilter() {
 			return new ExchangeContextWebFilter();
 		}
 

@@ -98,6 +98,20 @@ public final class HttpAnswers {
 		};
 	}
 
+	/**
+	 * When a caller that was turned away may come back, for an edge whose answer is not
+	 * ours to write: seconds, jittered; {@code null} if it is pointless.
+	 */
+	public @Nullable Long retryAfter(Decision decision) {
+		LimitStatus refusing = decision.refusedBy();
+		if (decision.allowed() || decision.outcome() == Decision.Outcome.DENIED
+				|| (refusing != null && refusing.neverFits())) {
+			return null;
+		}
+		return RetryAfter.of((refusing != null) ? refusing.retryAfterMicros() : UNAVAILABLE_MICROS, this.jitter)
+			.seconds();
+	}
+
 	/** Shadow must not be seen, and who bypassed the limits has none to hear of. */
 	private static boolean isTold(Decision decision) {
 		return !decision.shadow() && (decision.degraded() || !decision.limits().isEmpty());

@@ -79,6 +79,21 @@ public final class RequestResolver {
 		this.policies = policies;
 	}
 
+	private RequestResolver(RequestResolver other, Supplier<PolicySet> policies) {
+		this.clientIp = other.clientIp;
+		this.identities = other.identities;
+		this.region = other.region;
+		this.dimensions = other.dimensions;
+		this.policies = policies;
+	}
+
+	/**
+	 * The same for other policies, whose lists need not be the same either.
+	 */
+	public RequestResolver over(Supplier<PolicySet> policies) {
+		return new RequestResolver(this, policies);
+	}
+
 	/**
 	 * Makes a request of a call, with all that is known about its caller. Custom
 	 * dimensions are resolved only where the policy names them or the edge passes them.

@@ -48,6 +48,7 @@ import reactor.core.scheduler.Schedulers;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;

@@ -33,6 +33,7 @@ import reactor.core.scheduler.Schedulers;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -357,6 +357,22 @@ class RateLimitGatewayFilterTests {
 		get("/drop-in-slow", Tokens.of(this.tenant, "ann"), "b").expectStatus().isOk();
 	}
 
+	@Test
+	void gatewaysOwnFilterObeysTheListsByWhoCalls() {
+		get("/drop-in", Tokens.of("banned-tenant", "ann"), "a").expectStatus()
+			.isEqualTo(429)
+			.expectHeader()
+			.doesNotExist("Retry-After")
+			.expectHeader()
+			.doesNotExist("X-RateLimit-Remaining");
+		for (int i = 0; i < 3; i++) {
+			get("/drop-in-slow", Tokens.of("internal", this.tenant), this.tenant).expectStatus()
+				.isOk()
+				.expectHeader()
+				.doesNotExist("X-RateLimit-Remaining");
+		}
+	}
+
 	private WebTestClient.ResponseSpec withKey(String key) {
 		return withKey("/keys", key);
 	}

@@ -1,16 +1,28 @@
 package dev.ratelimit.gateway;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.cloud.gateway.event.RefreshRoutesEvent;
+import org.springframework.cloud.gateway.filter.FilterDefinition;
+import org.springframework.cloud.gateway.route.InMemoryRouteDefinitionRepository;
+import org.springframework.cloud.gateway.route.RouteDefinition;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.test.web.reactive.server.WebTestClient;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What routes may say, and what stops the start.
@@ -51,6 +63,46 @@ class RouteConfigurationTests {
 		}
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			redis-rate-limiter.replenishRate=0   | redis-rate-limiter.replenishRate cannot be 0.
+			redis-rate-limiter.replenish-rate=-3 | redis-rate-limiter.replenishRate cannot be -3.
+			redis-rate-limiter.requestedTokens=9 | redis-rate-limiter.requestedTokens cannot be 9.
+			deny-empty-key=true                  | the RequestRateLimiter filter says nothing about its limit.
+			""")
+	void routeOfTheStandInThatCannotBeMeantStopsTheStart(String argument, String problem, CapturedOutput output) {
+		List<String> route = new ArrayList<>(standIn(0));
+		route.add(NEW + "routes[0].filters[0].args." + argument);
+		if (argument.contains("requestedTokens")) {
+			route.add(NEW + "routes[0].filters[0].args.redis-rate-limiter.replenishRate=1");
+		}
+		assertThatException().isThrownBy(() -> start(route.toArray(String[]::new)));
+		assertThat(output).contains("route 'r0': " + problem).contains("Set 'redis-rate-limiter.");
+	}
+
+	@Test
+	void routeThatIsWrittenAtRunTimeAndCannotBeMeantLeavesTheOthersAsTheyAre(CapturedOutput output) {
+		List<String> route = new ArrayList<>(standIn(0));
+		route.add(NEW + "routes[0].filters[0].args.redis-rate-limiter.replenishRate=1");
+		try (ConfigurableApplicationContext context = start(route.toArray(String[]::new))) {
+			WebTestClient client = client(context);
+			client.get().uri("/r0").header("X-Key", "a").exchange().expectStatus().isOk();
+			RouteDefinition wrong = new RouteDefinition("r1=forward:///,Path=/r1");
+			wrong.setId("r1");
+			FilterDefinition filter = new FilterDefinition();
+			filter.setName("RequestRateLimiter");
+			// The gateway's own limiter would let this pass, and refuse every request.
+			filter.setArgs(Map.of("rate-limiter", "#{@distributedRateLimiter}", "redis-rate-limiter.replenishRate", "1",
+					"redis-rate-limiter.requestedTokens", "5"));
+			wrong.setFilters(List.of(filter));
+			context.getBean(InMemoryRouteDefinitionRepository.class).save(Mono.just(wrong)).block();
+			context.publishEvent(new RefreshRoutesEvent(this));
+			await().until(() -> output.getAll().contains("redis-rate-limiter.requestedTokens cannot be 5."));
+			client.get().uri("/r0").header("X-Key", "b").exchange().expectStatus().isOk();
+			client.get().uri("/r0").header("X-Key", "b").exchange().expectStatus().isEqualTo(429);
+		}
+	}
+
 	@Test
 	void startSaysBackendPoliciesAndWhereToLook(CapturedOutput output) {
 		try (ConfigurableApplicationContext context = start()) {
@@ -65,10 +117,23 @@ class RouteConfigurationTests {
 		}
 	}
 
+	/** A route without a rate. */
+	private static List<String> standIn(int index) {
+		String route = NEW + "routes[" + index + "].";
+		return List.of(route + "id=r" + index, route + "uri=forward:///", route + "predicates[0]=Path=/r" + index,
+				route + "filters[0].name=RequestRateLimiter",
+				route + "filters[0].args.rate-limiter=#{@distributedRateLimiter}",
+				route + "filters[1]=SetPath=/upstream");
+	}
+
+	private static WebTestClient client(ConfigurableApplicationContext context) {
+		String port = context.getEnvironment().getProperty("local.server.port");
+		return WebTestClient.bindToServer().baseUrl("http://localhost:" + port).build();
+	}
+
 	private static void limited(String... routes) {
 		try (ConfigurableApplicationContext context = start(routes)) {
-			String port = context.getEnvironment().getProperty("local.server.port");
-			WebTestClient client = WebTestClient.bindToServer().baseUrl("http://localhost:" + port).build();
+			WebTestClient client = client(context);
 			for (int i = 0; i < 3; i++) {
 				client.get().uri("/a").exchange().expectStatus().isOk();
 			}

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
@@ -13,11 +14,16 @@ import io.lettuce.core.RedisClient;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -30,6 +36,11 @@ import dev.ratelimit.guard.BreakerState;
 import dev.ratelimit.guard.Deadlines;
 import dev.ratelimit.guard.GuardedCounters;
 import dev.ratelimit.guard.Nodes;
+import dev.ratelimit.limiter.Fallback;
+import dev.ratelimit.limiter.LimiterOptions;
+import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.testing.ChaosProxy;
 import dev.ratelimit.testing.RedisServer;
 
@@ -47,6 +58,8 @@ class ShortDeadlineIntegrationTests {
 	private static final Duration SHORT = Duration.ofMillis(2);
 
 	private static final Duration NODE = Duration.ofSeconds(10);
+
+	private static final Duration ENDLESS = Duration.ofMinutes(1);
 
 	private final Deadlines deadlines = new Deadlines(ForkJoinPool.commonPool());
 
@@ -98,6 +111,60 @@ class ShortDeadlineIntegrationTests {
 		await().until(() -> this.nodes.states().get("redis") == BreakerState.OPEN);
 	}
 
+	@Test
+	void onePauseOfABusyRedisDoesNotOpenTheBreaker() {
+		Counters patient = counters(NODE);
+		List<CompletableFuture<Grant>> answered = IntStream.range(0, 1_000)
+			.mapToObj((i) -> ask(patient, NODE))
+			.toList();
+		assertThat(answered).extracting(ShortDeadlineIntegrationTests::reason).containsOnlyNulls();
+		this.proxy.delayReplies(Duration.ofMillis(300), Duration.ZERO);
+		Counters counters = counters(Duration.ofMillis(20));
+		List<CompletableFuture<Grant>> paused = IntStream.range(0, 40)
+			.mapToObj((i) -> ask(counters, Duration.ofMillis(20)))
+			.toList();
+		assertThat(paused).extracting(ShortDeadlineIntegrationTests::reason).containsOnly(Decision.Reason.TIMEOUT);
+		this.proxy.heal();
+		assertThat(this.nodes.states()).containsEntry("redis", BreakerState.CLOSED);
+		assertThat(check(patient, NODE)).isNull();
+	}
+
+	/**
+	 * Each check is compared with a timer of the JDK that is set at the same moment, so
+	 * that the machine's own pauses hit both.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "2, ALLOW", "2, DENY", "2, LOCAL", "5, ALLOW", "5, DENY", "5, LOCAL" })
+	void policyIsAnsweredByItsFailureModeAtItsOwnDeadline(long millis, FailureMode mode) {
+		Policy policy = Policy.builder("orders")
+			.limit(PER_USER)
+			.timeout(Duration.ofMillis(millis))
+			.onFailure(mode)
+			.build();
+		PolicySet policies = PolicySet.of(policy);
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters(ENDLESS),
+				Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)), LimiterOptions.DEFAULTS,
+				List.of());
+		Request request = Request.of("orders").with(Dimension.USER, "ann");
+		assertThat(check(counters(NODE), NODE)).isNull();
+		this.proxy.swallow();
+		List<Long> later = new ArrayList<>();
+		for (int i = 0; i < 30; i++) {
+			long start = System.nanoTime();
+			CompletableFuture<Long> timer = CompletableFuture.supplyAsync(() -> System.nanoTime() - start,
+					CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS));
+			CompletableFuture<Long> answered = limiter.check(request).thenApply((decision) -> {
+				assertThat(decision.mode()).isEqualTo(mode);
+				assertThat(decision.allowed()).isEqualTo(mode != FailureMode.DENY);
+				return System.nanoTime() - start;
+			}).toCompletableFuture();
+			assertThat(Duration.ofNanos(answered.join())).isLessThan(ENDLESS.dividedBy(6));
+			later.add(answered.join() - timer.join());
+		}
+		later.sort(null);
+		assertThat(Duration.ofNanos(later.get(later.size() / 2))).isLessThan(Duration.ofMillis(10));
+	}
+
 	private Counters counters(Duration nodeTimeout) {
 		return new GuardedCounters(RedisCounters.on(this.connector), this.nodes, this.deadlines, nodeTimeout);
 	}
@@ -110,8 +177,14 @@ class ShortDeadlineIntegrationTests {
 	}
 
 	private Decision.Reason check(Counters counters, Duration timeout) {
-		CompletableFuture<Grant> grant = counters.acquire(List.of(this.counter), Permits.exactly(1), timeout)
-			.toCompletableFuture();
+		return reason(ask(counters, timeout));
+	}
+
+	private CompletableFuture<Grant> ask(Counters counters, Duration timeout) {
+		return counters.acquire(List.of(this.counter), Permits.exactly(1), timeout).toCompletableFuture();
+	}
+
+	private static Decision.Reason reason(CompletableFuture<Grant> grant) {
 		return grant.handle((granted, failure) -> (failure != null) ? UnansweredException.of(failure).reason() : null)
 			.join();
 	}

@@ -1,0 +1,112 @@
+package dev.ratelimit.guard;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.LongSummaryStatistics;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ForkJoinPool;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.UnansweredException;
+
+import static dev.ratelimit.guard.HandDrivenShards.counter;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * When the breaker of a node opens by default, and when it tries again.
+ */
+class BreakerTests {
+
+	private static final Counter TENANT = counter("a/1/tenant");
+
+	private final HandDrivenShards shards = new HandDrivenShards();
+
+	private final Deadlines deadlines = new Deadlines(ForkJoinPool.commonPool());
+
+	private final CircuitBreakerRegistry registry = CircuitBreakerRegistry.ofDefaults();
+
+	private final Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, this.registry, List.of());
+
+	private final GuardedCounters counters = new GuardedCounters(this.shards, this.nodes, this.deadlines);
+
+	@AfterEach
+	void close() {
+		this.deadlines.close();
+	}
+
+	@Test
+	void onePauseThatFewerChecksMissThanAreNeededDoesNotOpenIt() {
+		miss(49);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+		miss(1);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
+	}
+
+	@Test
+	void onePauseOfABusyNodeDoesNotOpenItBelowFivePercent() {
+		answer(1_000);
+		miss(52);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+		answer(1);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+		miss(1);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
+	}
+
+	@Test
+	void breakersThatOpenTogetherDoNotTryTogether() {
+		long openFor = BreakerOptions.DEFAULTS.openFor().toMillis();
+		this.nodes.get("a");
+		this.nodes.get("b");
+		for (String node : List.of("a", "b")) {
+			LongSummaryStatistics waits = IntStream.range(0, 1_000)
+				.mapToLong((i) -> waitOf(node).apply(1))
+				.summaryStatistics();
+			assertThat(waits.getMin()).isBetween(openFor, openFor + openFor / 20);
+			assertThat(waits.getMax()).isBetween(openFor + openFor / 7, openFor + openFor / 5);
+		}
+		assertThat(IntStream.range(0, 100).filter((i) -> waitOf("a").apply(1).equals(waitOf("b").apply(1))).count())
+			.isLessThan(10);
+	}
+
+	private Function<Integer, Long> waitOf(String node) {
+		return this.registry.circuitBreaker("ratelimit-" + node)
+			.getCircuitBreakerConfig()
+			.getWaitIntervalFunctionInOpenState()::apply;
+	}
+
+	private void answer(int checks) {
+		for (int i = 0; i < checks; i++) {
+			CompletableFuture<Grant> grant = acquire(Duration.ofMinutes(1));
+			this.shards.calls.get(this.shards.calls.size() - 1).grant(1);
+			assertThat(grant.join().permits()).isOne();
+		}
+	}
+
+	/** All are under way when the node pauses, and it answers too late. */
+	private void miss(int checks) {
+		List<CompletableFuture<Grant>> missed = IntStream.range(0, checks)
+			.mapToObj((i) -> acquire(Duration.ofMillis(2)))
+			.toList();
+		assertThat(missed).allSatisfy((grant) -> assertThat(reason(grant)).isEqualTo(Decision.Reason.TIMEOUT));
+		this.shards.calls.stream().filter((call) -> !call.answer().isDone()).forEach((call) -> call.grant(1));
+	}
+
+	private static Decision.Reason reason(CompletableFuture<Grant> grant) {
+		return grant.handle((granted, failure) -> UnansweredException.of(failure).reason()).join();
+	}
+
+	private CompletableFuture<Grant> acquire(Duration timeout) {
+		return this.counters.acquire(List.of(TENANT), Permits.exactly(1), timeout).toCompletableFuture();
+	}
+
+}
