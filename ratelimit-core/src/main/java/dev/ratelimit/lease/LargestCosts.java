@@ -1,28 +1,28 @@
 package dev.ratelimit.lease;
 
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The largest cost of the last minute, to within ten seconds. Whatever it was, the next
+ * The largest cost of the last minute, to within nine seconds. Whatever it was, the next
  * request may cost as much, so leases leave that much in Redis.
  *
  * <p>
- * Each ten seconds have a place in a ring. A place holds the number of its ten seconds in
- * the high bits and the cost in the low ones. So the larger number always wins, whether
- * it is a larger cost or a later time, and a cost that is known already is no write.
+ * Each 2<sup>33</sup> ns, 8.6 s, have a place in a ring. A place holds the number of
+ * these seconds in the high bits and the cost in the low ones. So the larger number
+ * always wins, whether it is a larger cost or a later time, and a cost that is known
+ * already is no write.
  */
 final class LargestCosts {
 
-	private static final long SLOT_NANOS = Duration.ofSeconds(10).toNanos();
+	private static final int SLOT_BITS = 33;
 
-	/** Six that are full and the current one make at least a minute. */
-	private static final int REMEMBERED = 7;
+	/** Seven that are over and the current one make at least a minute. */
+	private static final int SLOTS = 8;
 
 	/** Enough for the largest cost there is, 90,000,000. */
 	private static final int COST_BITS = 27;
 
-	private final AtomicLongArray ring = new AtomicLongArray(REMEMBERED);
+	private final AtomicLongArray ring = new AtomicLongArray(SLOTS);
 
 	private final long start;
 
@@ -32,7 +32,7 @@ final class LargestCosts {
 
 	void add(long cost, long now) {
 		long slot = slot(now);
-		int place = (int) (slot % REMEMBERED);
+		int place = (int) slot & SLOTS - 1;
 		long fresh = slot << COST_BITS | cost;
 		long known = this.ring.get(place);
 		while (known < fresh && !this.ring.weakCompareAndSetVolatile(place, known, fresh)) {
@@ -46,9 +46,9 @@ final class LargestCosts {
 	long largest(long now) {
 		long slot = slot(now);
 		long largest = 0;
-		for (int place = 0; place < REMEMBERED; place++) {
+		for (int place = 0; place < SLOTS; place++) {
 			long known = this.ring.get(place);
-			if (slot - (known >> COST_BITS) < REMEMBERED) {
+			if (slot - (known >> COST_BITS) < SLOTS) {
 				largest = Math.max(largest, known & (1L << COST_BITS) - 1);
 			}
 		}
@@ -56,7 +56,7 @@ final class LargestCosts {
 	}
 
 	private long slot(long now) {
-		return Math.max(0, now - this.start) / SLOT_NANOS;
+		return Math.max(0, now - this.start) >> SLOT_BITS;
 	}
 
 }

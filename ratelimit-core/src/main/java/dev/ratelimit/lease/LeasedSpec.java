@@ -110,11 +110,11 @@ final class LeasedSpec {
 	 * Whether it is time for another lease.
 	 */
 	boolean wants(long now) {
-		if (this.told == null || isFetching(now)) {
+		if (this.leases.areEnough(now) || this.told == null || isFetching(now)) {
 			return false;
 		}
-		return this.leases.isLive(now) ? this.leases.isLow(now)
-				: this.missed.get() >= SAMPLE || now - this.since > this.options.refresh().toNanos() / 10;
+		return this.leases.isLive(now) || this.missed.get() >= SAMPLE
+				|| now - this.since > this.options.refresh().toNanos() / 10;
 	}
 
 	private boolean isFetching(long now) {

@@ -69,11 +69,18 @@ final class Leases {
 	}
 
 	/**
-	 * Whether so little is left that the next one is to be fetched.
+	 * Whether so much is left that the next one need not be fetched yet.
 	 */
-	boolean isLow(long now) {
+	boolean areEnough(long now) {
 		Lease[] leases = this.leases;
-		return leases.length == 0 || left(now) <= leases[leases.length - 1].lowWater();
+		if (leases.length == 0) {
+			return false;
+		}
+		long enough = leases[leases.length - 1].lowWater();
+		for (int i = leases.length - 1; i >= 0 && enough >= 0; i--) {
+			enough -= leases[i].isOver(now) ? 0 : Math.max(0, leases[i].get());
+		}
+		return enough < 0;
 	}
 
 	/**

@@ -80,14 +80,14 @@ class LeasesTests {
 	}
 
 	@Test
-	void lowIsAFifthOfTheNewestAndCountsAllThatIsLeft() {
-		assertThat(this.leases.isLow(0)).isTrue();
+	void enoughIsMoreThanAFifthOfTheNewestInAllThatIsLeft() {
+		assertThat(this.leases.areEnough(0)).isFalse();
 		add(3, 100);
 		add(10, 200);
 		this.leases.spend(10, 0);
-		assertThat(this.leases.isLow(0)).isFalse();
+		assertThat(this.leases.areEnough(0)).isTrue();
 		this.leases.spend(1, 0);
-		assertThat(this.leases.isLow(0)).isTrue();
+		assertThat(this.leases.areEnough(0)).isFalse();
 	}
 
 	@Test

@@ -133,13 +133,14 @@ class LocalCounterTests {
 
 	@Test
 	void leasesLastLongerWhereSpecsShareTheCallsAndOnlyWhileTheyDo() {
+		int fleet = 1_200;
 		LeasedSpec one = told("10000000/s");
 		LeasedSpec edited = told("20000000/s");
-		long alone = wantedAfter(Duration.ofSeconds(5), one, LARGE_FLEET);
+		long alone = wantedAfter(Duration.ofSeconds(5), one, fleet);
 		fetch(edited, 1);
-		long shared = wantedAfter(Duration.ofMillis(900), one, LARGE_FLEET);
+		long shared = wantedAfter(Duration.ofMillis(900), one, fleet);
 		assertThat((double) shared / alone).isBetween(1.9, 2.1);
-		assertThat((double) wantedAfter(Duration.ofMillis(200), one, LARGE_FLEET) / alone).isBetween(0.9, 1.1);
+		assertThat((double) wantedAfter(Duration.ofMillis(200), one, fleet) / alone).isBetween(0.9, 1.1);
 	}
 
 	@Test
