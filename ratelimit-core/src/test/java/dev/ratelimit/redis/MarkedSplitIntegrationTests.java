@@ -99,17 +99,19 @@ class MarkedSplitIntegrationTests {
 			.mapToObj((part) -> whole.part(part, PARTS).key())
 			.collect(Collectors.toSet());
 		// Each begins with a part that it chooses at random: 104 of them miss none.
+		long used = 0;
 		for (int i = 0; i < 25 && !keys.stream().allMatch((key) -> exists(cluster, key)); i++) {
 			start(4, "100000/d", false);
 			within(3).until(() -> this.fleet.stream().allMatch((instance) -> instance.parts() == PARTS));
-			this.fleet.forEach(Instance::check);
+			used += this.fleet.stream().filter(Instance::check).count();
 		}
 		assertThat(keys).allMatch((key) -> exists(cluster, key));
 		assertThat(keys.stream().map(cluster::primaryOf).distinct()).hasSize(3);
-		long left = remaining();
+		long left = 100_000 - used;
 		this.fleet.get(1).unmark();
 		within(3).until(() -> this.fleet.stream().allMatch((instance) -> instance.parts() == 1));
-		assertThat(remaining()).isBetween(left - PARTS, left + 10);
+		// A part has whole permits left, and a permit comes back in 0.9 s.
+		assertThat(remaining()).isBetween(left - PARTS, left + 60);
 	}
 
 	@Test
