@@ -55,7 +55,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 		settings.tiers()
 			.forEach((name, tier) -> requireFits(id, algorithm, known, "tier '" + name + "'", tier.limits()));
 		settings.overrides().forEach((override) -> requireFits(id, algorithm, known, "an override", override.limits()));
-		Work.requireOneCall(id, algorithm, known, settings, Map.of());
+		Work.requireOneCall(id, algorithm, known, settings);
 	}
 
 	public static Policy of(String id, Algorithm algorithm, Limit... limits) {
@@ -87,7 +87,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	 */
 	public void requireOverride(Map<String, List<Quota>> limits) {
 		requireFits(this.id, this.algorithm, this.limits, "an override", limits);
-		Work.requireOneCall(this.id, this.algorithm, this.limits, this.settings, limits);
+		Work.requireOneCall(this, limits);
 	}
 
 	/**

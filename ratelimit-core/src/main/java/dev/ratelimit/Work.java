@@ -2,7 +2,6 @@ package dev.ratelimit;
 
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * How much Redis has to do for a counter. Redis serves nobody else during a script call,
@@ -56,27 +55,55 @@ public final class Work {
 	 * policies below.
 	 * @param policy its id
 	 * @param settings with its tiers and overrides
-	 * @param override quotas of one override more, by the name of the limit
 	 * @throws IllegalArgumentException saying what is too much
 	 */
-	public static void requireOneCall(String policy, Algorithm algorithm, List<Limit> limits, Policy.Settings settings,
-			Map<String, List<Quota>> override) {
-		if (limits.size() * of(algorithm, Limit.MAX_QUOTAS) <= OF_A_CALL) {
-			return;
-		}
-		int work = 0;
-		for (Limit limit : limits) {
-			int quotas = Stream.concat(settings.changes(), Stream.of(override))
-				.mapToInt((change) -> change.getOrDefault(limit.name(), List.of()).size())
-				.reduce(limit.quotas().size(), Math::max);
-			work += of(algorithm, quotas);
-		}
+	public static void requireOneCall(String policy, Algorithm algorithm, List<Limit> limits,
+			Policy.Settings settings) {
+		int work = ofRequest(algorithm, limits, settings);
 		if (work > OF_A_CALL) {
 			throw new IllegalArgumentException("policy '" + policy + "': a " + algorithm.text()
 					+ " policy may have at most " + OF_A_CALL / OF_A_LOOK_UP
 					+ " limits and quotas together, each limit with the most quotas that a tier or an override gives it,"
 					+ " but has " + work / OF_A_LOOK_UP + "; remove some, or use sliding-window-counter");
 		}
+	}
+
+	/**
+	 * Checks the same for an override that is written by itself. A caller can have
+	 * several of them, each for another limit, and nobody sees them together: so what a
+	 * policy leaves of a call is divided by its limits.
+	 * @param override quotas by the name of the limit
+	 * @throws IllegalArgumentException saying what is too much
+	 */
+	static void requireOneCall(Policy policy, Map<String, List<Quota>> override) {
+		Algorithm algorithm = policy.algorithm();
+		List<Limit> limits = policy.limits();
+		if (limits.size() * of(algorithm, Limit.MAX_QUOTAS) <= OF_A_CALL) {
+			return;
+		}
+		int spare = (OF_A_CALL - ofRequest(algorithm, limits, policy.settings())) / limits.size();
+		for (Limit limit : limits) {
+			int quotas = override.getOrDefault(limit.name(), List.of()).size();
+			int most = mostQuotas(limit, policy.settings());
+			if (of(algorithm, quotas) > of(algorithm, most) + spare) {
+				throw new IllegalArgumentException("policy '" + policy.id() + "', limit '" + limit.name() + "': a "
+						+ algorithm.text() + " limit of this policy may get at most " + (most + spare / OF_A_LOOK_UP)
+						+ " quotas from an override but got " + quotas
+						+ "; use fewer, or sliding-window-counter for the policy");
+			}
+		}
+	}
+
+	private static int ofRequest(Algorithm algorithm, List<Limit> limits, Policy.Settings settings) {
+		int most = limits.size() * of(algorithm, Limit.MAX_QUOTAS);
+		return (most <= OF_A_CALL) ? most
+				: limits.stream().mapToInt((limit) -> of(algorithm, mostQuotas(limit, settings))).sum();
+	}
+
+	private static int mostQuotas(Limit limit, Policy.Settings settings) {
+		return settings.changes()
+			.mapToInt((change) -> change.getOrDefault(limit.name(), List.of()).size())
+			.reduce(limit.quotas().size(), Math::max);
 	}
 
 }

@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Algorithm;
 import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
@@ -22,6 +23,7 @@ import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Rollout;
 import dev.ratelimit.Tier;
+import dev.ratelimit.Work;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.web.PathCosts;
@@ -89,6 +91,7 @@ final class PolicyMapper {
 				() -> new Policy.Settings(properties.description(), properties.owner(), properties.enforcement(),
 						shadow, properties.onFailure(), degradedFloor, properties.onMissingIdentity(),
 						properties.timeout(), properties.costs(), tiers, overrides, rollout));
+		requireOneCall(at, id, properties.algorithm(), limits, settings);
 		Policy policy = checked(at, "Set '" + at + "' to something that can be meant.",
 				() -> new Policy(id, 0, properties.algorithm(), limits, settings));
 		requireCostsThatFit(at, policy);
@@ -114,6 +117,15 @@ final class PolicyMapper {
 					"Policy '" + id + "' is in shadow and has rollout stages.",
 					"Remove '" + at + ".rollout.stages', or set '" + at + ".mode' to enforce.");
 		}
+	}
+
+	private static void requireOneCall(String at, String id, Algorithm algorithm, List<Limit> limits,
+			Policy.Settings settings) {
+		checked(at + ".limits", "Remove limits or quotas from '" + at + ".limits', '" + at + ".tiers' or '" + at
+				+ ".overrides', or set '" + at + ".algorithm' to sliding-window-counter.", () -> {
+					Work.requireOneCall(id, algorithm, limits, settings);
+					return limits;
+				});
 	}
 
 	private static void requireCostsThatFit(String at, Policy policy) {

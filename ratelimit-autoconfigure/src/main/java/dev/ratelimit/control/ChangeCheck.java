@@ -163,7 +163,7 @@ final class ChangeCheck {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidChangeException("limits", ex.getMessage() + ".",
-					"Give quotas that the policy has limits for.");
+					"Name limits that the policy has, and give them quotas that it allows.");
 		}
 		return Documents.text(document);
 	}
