@@ -26,7 +26,8 @@ class ChangeCheckTests {
 
 	private static final Instant NOW = Instant.parse("2026-06-01T12:00:00Z");
 
-	private static final Documents.Previous FIRST = new Documents.Previous(1, Map.of());
+	private static final Documents.Previous FIRST = new Documents.Previous(1,
+			Map.of("valid-from", NOW.minus(Duration.ofDays(9)).toString()));
 
 	private final RecordReader reader = new TimesOnly();
 

@@ -139,6 +139,13 @@ public final class CounterSpec {
 	}
 
 	/**
+	 * Whether its counters are shared by the callers that have these windows.
+	 */
+	public boolean shares(LiveWindows live) {
+		return this.live == live;
+	}
+
+	/**
 	 * The largest cost that can ever be admitted.
 	 */
 	public long largestCost() {

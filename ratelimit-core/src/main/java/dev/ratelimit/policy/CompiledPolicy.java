@@ -79,6 +79,7 @@ final class CompiledPolicy {
 	 */
 	boolean counts(CounterSpec spec, Limit limit) {
 		return spec.algorithm() == this.policy.algorithm() && spec.limit().equals(limit)
+				&& spec.shares(this.windows.of(this.policy.algorithm(), limit.name()))
 				&& spec.enforcement() == ((limit.enforcement() != null) ? limit.enforcement()
 						: this.policy.settings().enforcement());
 	}

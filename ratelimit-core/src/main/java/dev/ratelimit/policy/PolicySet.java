@@ -183,9 +183,7 @@ public final class PolicySet {
 	 * @throws IllegalArgumentException naming the windows that do not fit, and the fix
 	 */
 	public void requireWindows(Policy newest, @Nullable Policy previous) {
-		this.records.windows(newest.id())
-			.require((previous != null && previous.algorithm() == newest.algorithm()) ? List.of(newest, previous)
-					: List.of(newest));
+		this.records.windows(newest.id()).require((previous != null) ? List.of(newest, previous) : List.of(newest));
 	}
 
 	/**

@@ -31,17 +31,23 @@ import dev.ratelimit.algorithm.LiveWindows;
  * An override that names only dimensions by which a limit counts is for counters of its
  * own: whoever is counted there has it. It does not change what holds for the others, so
  * that one caller with a huge burst does not weaken the limit for everybody. Every other
- * override shares counters with callers that do not have it.
+ * override shares counters with callers that do not have it. So does one that names an
+ * IP, since the addresses of an IPv6 network share a counter; one that names a value that
+ * callers can claim without being it; and any while two versions are in force.
  */
 final class PolicyWindows {
+
+	/** Whose values are always verified, and exactly those that are counted by. */
+	private static final Set<Dimension> CERTAIN = Set.of(Dimension.TENANT, Dimension.USER, Dimension.ROUTE,
+			Dimension.REGION);
 
 	private final Map<Kind, LiveWindows> live = new HashMap<>();
 
 	/** What the versions in force give to callers that share counters. */
 	private final Map<Kind, Shared> versions = new HashMap<>();
 
-	/** All windows of the versions in force, by limit. */
-	private Map<String, Set<Duration>> configured = Map.of();
+	/** All windows of the versions in force. */
+	private Map<Kind, Set<Duration>> configured = Map.of();
 
 	private final Map<Dimension, Map<String, RecordedQuotas>> recorded = new HashMap<>();
 
@@ -67,6 +73,7 @@ final class PolicyWindows {
 					.add(policy, limit);
 			}
 		}
+		this.versions.values().forEach(Shared::addOverrides);
 		this.versions.keySet().forEach(this::update);
 	}
 
@@ -75,11 +82,7 @@ final class PolicyWindows {
 	 * @throws IllegalArgumentException naming the windows that do not fit, and the fix
 	 */
 	synchronized void require(List<Policy> policies) {
-		windows(policies).forEach((limit, windows) -> {
-			Set<Duration> all = new HashSet<>(windows);
-			all.addAll(recorded(limit));
-			WindowTag.requireDistinct(limit, all);
-		});
+		windows(policies).forEach((kind, windows) -> requireDistinct(kind.limit(), windows, List.of()));
 	}
 
 	/**
@@ -88,11 +91,20 @@ final class PolicyWindows {
 	 */
 	synchronized void require(Map<String, List<Quota>> limits) {
 		limits.forEach((limit, quotas) -> {
-			Set<Duration> all = new HashSet<>(this.configured.getOrDefault(limit, Set.of()));
-			all.addAll(recorded(limit));
-			quotas.forEach((quota) -> all.add(quota.window()));
-			WindowTag.requireDistinct(limit, all);
+			requireDistinct(limit, Set.of(), quotas);
+			this.configured.forEach((kind, windows) -> {
+				if (kind.limit().equals(limit)) {
+					requireDistinct(limit, windows, quotas);
+				}
+			});
 		});
+	}
+
+	private void requireDistinct(String limit, Set<Duration> windows, List<Quota> quotas) {
+		Set<Duration> all = recorded(limit);
+		all.addAll(windows);
+		quotas.forEach((quota) -> all.add(quota.window()));
+		WindowTag.requireDistinct(limit, all);
 	}
 
 	/**
@@ -156,12 +168,16 @@ final class PolicyWindows {
 		return windows;
 	}
 
-	private static Map<String, Set<Duration>> windows(List<Policy> policies) {
-		Map<String, Set<Duration>> windows = new HashMap<>();
-		policies.forEach((policy) -> policy.limits()
-			.forEach((limit) -> policy.quotas(limit.name())
-				.forEach((quota) -> windows.computeIfAbsent(limit.name(), (any) -> new HashSet<>())
-					.add(quota.window()))));
+	/** Versions with different algorithms share no counters. */
+	private static Map<Kind, Set<Duration>> windows(List<Policy> policies) {
+		Map<Kind, Set<Duration>> windows = new HashMap<>();
+		for (Policy policy : policies) {
+			for (Limit limit : policy.limits()) {
+				Set<Duration> known = windows.computeIfAbsent(new Kind(policy.algorithm(), limit.name()),
+						(kind) -> new HashSet<>());
+				policy.quotas(limit.name()).forEach((quota) -> known.add(quota.window()));
+			}
+		}
 		return windows;
 	}
 
@@ -175,22 +191,30 @@ final class PolicyWindows {
 
 		private final List<LiveWindow> windows = new ArrayList<>();
 
+		/** One of each version. */
 		private final List<Limit> limits = new ArrayList<>();
+
+		private final List<PolicyOverride> overrides = new ArrayList<>();
 
 		void add(Policy policy, Limit limit) {
 			this.limits.add(limit);
 			add(limit.quotas());
 			policy.settings().tiers().values().forEach((tier) -> add(tier.limits().get(limit.name())));
-			for (PolicyOverride override : policy.settings().overrides()) {
-				if (isSharedBy(override.when().keySet())) {
-					add(override.limits().get(limit.name()));
-				}
-			}
+			this.overrides.addAll(policy.settings().overrides());
+		}
+
+		/** Once all versions are known. */
+		void addOverrides() {
+			String name = this.limits.get(0).name();
+			this.overrides.stream()
+				.filter((override) -> isSharedBy(override.when().keySet()))
+				.forEach((override) -> add(override.limits().get(name)));
 		}
 
 		/** Whether an override for such callers shares counters with others. */
 		boolean isSharedBy(Collection<Dimension> dimensions) {
-			return this.limits.stream().anyMatch((limit) -> !limit.by().containsAll(dimensions));
+			return this.limits.size() > 1 || !CERTAIN.containsAll(dimensions)
+					|| !this.limits.get(0).by().containsAll(dimensions);
 		}
 
 		private void add(@Nullable List<Quota> quotas) {

@@ -7,8 +7,10 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
+import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 import dev.ratelimit.Rollout;
@@ -43,6 +45,48 @@ class PolicyWindowsTests {
 		PolicySet policies = PolicySet.of(orders("10/s"));
 		put(policies, Dimension.TENANT, "huge", "1/s burst 90000000");
 		assertThat(spec(policies).lifetimeMicros()).isEqualTo(2_000_000);
+	}
+
+	@Test
+	void recordOfAnAddressSharesTheCounterOfItsNetwork() {
+		PolicySet policies = PolicySet
+			.of(Policy.builder("orders").limit("per-ip", List.of(Dimension.IP), "10/s").build());
+		Request other = Request.of("orders").with(Dimension.IP, "2001:db8::2");
+		policies.records()
+			.putOverride("orders", Dimension.IP, "2001:db8::1",
+					Map.of("per-ip", List.of(Quota.parse("10/s burst 100"))), 1);
+		assertThat(policies.match(other).specs().get(0).lifetimeMicros()).isEqualTo(20_000_000);
+	}
+
+	@Test
+	void overrideOfOneVersionIsKnownToTheOther() {
+		Policy first = orders("10/s");
+		Policy second = Policy.builder("orders")
+			.version(1)
+			.limit("per-tenant", List.of(Dimension.TENANT), "10/s")
+			.override(new PolicyOverride(Map.of(Dimension.TENANT, "acme"),
+					Map.of("per-tenant", List.of(Quota.parse("10/s burst 100")))))
+			.build();
+		PolicySet policies = PolicySet.of(first);
+		CounterSpec spec = spec(policies);
+		policies.mutate().put(second.with(Rollout.COMPLETE.withPercent(50)), first).build();
+		assertThat(spec.lifetimeMicros()).isEqualTo(20_000_000);
+		policies.mutate().put(second).build();
+		assertThat(spec.lifetimeMicros()).isEqualTo(2_000_000);
+	}
+
+	@Test
+	void versionsWithDifferentAlgorithmsShareNoCounters() {
+		Policy first = orders("10/100s");
+		Policy second = Policy.builder("orders")
+			.version(1)
+			.algorithm(Algorithm.FIXED_WINDOW)
+			.limit("per-tenant", List.of(Dimension.TENANT), "10/699s")
+			.build()
+			.with(Rollout.COMPLETE.withPercent(50));
+		PolicySet policies = PolicySet.of(first);
+		policies.requireWindows(second, first);
+		assertThat(policies.mutate().put(second, first).build().versions("orders")).hasSize(2);
 	}
 
 	@Test
