@@ -13,7 +13,7 @@ import net.jqwik.api.constraints.LongRange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-class QuotaProperties {
+class QuotaPropertyTests {
 
 	@Property(tries = 3_000, edgeCases = EdgeCasesMode.NONE)
 	void whatIsPrintedIsReadBack(@ForAll @LongRange(min = 1, max = Quota.MAX_PERMITS) long permits,

@@ -1,9 +1,8 @@
-package dev.ratelimit.admin;
+package dev.ratelimit.actuate;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Predicate;
 
 import org.springframework.core.Ordered;
 import org.springframework.http.ResponseEntity;
@@ -13,26 +12,17 @@ import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
 
-import dev.ratelimit.web.Json;
+import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.json.Json;
 
 /**
- * Says what to do instead of {@code %2F} in a path of the admin API. Spring Security's
- * firewall, which is next, would turn it away without a word.
+ * Answers {@code %2F} in a path of the admin API with what to do instead. Spring
+ * Security's firewall, which comes next, would refuse it without an explanation.
  */
-public final class EncodedSlashWebFilter implements WebFilter, Ordered {
+record EncodedSlashWebFilter(AdminPaths paths) implements WebFilter, Ordered {
 
 	/** Before Spring Security, which has -100. */
 	private static final int ORDER = -200;
-
-	private final Predicate<String> paths;
-
-	/**
-	 * Creates a filter.
-	 * @param paths which paths are the admin API's
-	 */
-	public EncodedSlashWebFilter(Predicate<String> paths) {
-		this.paths = paths;
-	}
 
 	@Override
 	public int getOrder() {
@@ -42,11 +32,11 @@ public final class EncodedSlashWebFilter implements WebFilter, Ordered {
 	@Override
 	public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
 		String path = exchange.getRequest().getPath().pathWithinApplication().value();
-		if (!path.toLowerCase(Locale.ROOT).contains("%2f") || !this.paths.test(path)) {
+		if (!path.toLowerCase(Locale.ROOT).contains("%2f") || !this.paths.contain(path)) {
 			return chain.filter(exchange);
 		}
 		ResponseEntity<Map<String, Object>> problem = AdminProblem
-			.invalid("value", "A value with a slash in it cannot be in a path",
+			.invalid("value", "A path cannot contain a value with a slash",
 					"Write or delete the record with POST import, where the value is in the body.")
 			.response();
 		ServerHttpResponse response = exchange.getResponse();

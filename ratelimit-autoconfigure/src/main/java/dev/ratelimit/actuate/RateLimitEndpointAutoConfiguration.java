@@ -1,6 +1,4 @@
-package dev.ratelimit.autoconfigure;
-
-import java.time.Clock;
+package dev.ratelimit.actuate;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,129 +11,63 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 import org.springframework.http.ResponseEntity;
 
-import dev.ratelimit.actuate.AdminPaths;
-import dev.ratelimit.actuate.AuditAdmin;
-import dev.ratelimit.actuate.DeniedAttempts;
-import dev.ratelimit.actuate.HotKeyAdmin;
-import dev.ratelimit.actuate.Overview;
-import dev.ratelimit.actuate.PolicyAdmin;
-import dev.ratelimit.actuate.RateLimitEndpoint;
-import dev.ratelimit.actuate.RecordAdmin;
-import dev.ratelimit.actuate.RefusalAdmin;
-import dev.ratelimit.actuate.ServletDeniedListener;
-import dev.ratelimit.actuate.SwitchAdmin;
-import dev.ratelimit.actuate.UsageAdmin;
 import dev.ratelimit.admin.AdminCheck;
-import dev.ratelimit.admin.AdminReaders;
+import dev.ratelimit.admin.AdminOperations;
 import dev.ratelimit.admin.Audit;
-import dev.ratelimit.admin.AuditTrail;
-import dev.ratelimit.admin.AuthorityCheck;
-import dev.ratelimit.control.ControlPlane;
-import dev.ratelimit.control.LivePolicies;
-import dev.ratelimit.control.RolloutLeader;
-import dev.ratelimit.counter.Counters;
-import dev.ratelimit.guard.Nodes;
-import dev.ratelimit.hot.HotCounters;
-import dev.ratelimit.hot.HotSplits;
-import dev.ratelimit.hot.TopRefusals;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.limiter.RedSwitch;
-import dev.ratelimit.refusal.CallerNames;
-import dev.ratelimit.refusal.RefusalHistory;
-import dev.ratelimit.refusal.RefusalRecorder;
+import dev.ratelimit.admin.BodyLimitWebFilter;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 
 /**
- * The actuator endpoint {@code ratelimit}. It speaks HTTP only: a worker may expose it,
- * and has none.
+ * The actuator endpoint {@code ratelimit}. It needs HTTP: a worker without a web server
+ * may expose it, but has none.
  */
-@AutoConfiguration(after = RateLimitAutoConfiguration.class)
+@AutoConfiguration(after = RateLimitAdminAutoConfiguration.class)
 @ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, ResponseEntity.class })
 @ConditionalOnAvailableEndpoint(RateLimitEndpoint.class)
-@ConditionalOnBean(Policies.class)
-@Import({ AuditConfiguration.class, AdminWebConfiguration.class })
-public class RateLimitEndpointAutoConfiguration {
+@ConditionalOnBean(AdminOperations.class)
+public final class RateLimitEndpointAutoConfiguration {
 
-	private static final String SECURITY = "org.springframework.security.core.Authentication";
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
 	@Bean
-	@ConditionalOnMissingBean
-	RateLimitEndpoint rateLimitEndpoint(Policies policies, Counters counters, Fleet fleet, SwitchAdmin redSwitch,
-			HotKeyAdmin hotKeys, UsageAdmin usage, AuditTrail trail, Audit audit, PolicyAdmin policyAdmin,
-			RecordAdmin records, RefusalAdmin refusals, RateLimitProperties properties, ObjectProvider<Nodes> nodes,
-			AdminCheck check) {
-		Overview overview = new Overview(policies, counters, fleet, properties.region(), Breakers.of(nodes),
-				policyAdmin::describe);
-		return new RateLimitEndpoint(new AdminReaders(check, audit), overview, redSwitch, hotKeys, usage,
-				new AuditAdmin(trail, audit), policyAdmin, records, refusals);
+	RateLimitEndpoint rateLimitEndpoint(AdminOperations operations, Audit audit, AdminCheck check,
+			ObjectProvider<EndpointAccessResolver> access) {
+		if (check == AdminCheck.ANYBODY) {
+			access.ifAvailable(RateLimitEndpointAutoConfiguration::warnIfOpen);
+		}
+		return new RateLimitEndpoint(operations, audit);
+	}
+
+	private static void warnIfOpen(EndpointAccessResolver resolver) {
+		if (resolver.accessFor(EndpointId.of("ratelimit"), Access.READ_ONLY) == Access.UNRESTRICTED) {
+			logger.warn("Everybody who reaches the actuator endpoint 'ratelimit' may change limits: it has access "
+					+ "'unrestricted', and without Spring Security callers are unknown. Add "
+					+ "spring-boot-starter-security, or set management.endpoint.ratelimit.access=read-only");
+		}
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	PolicyAdmin rateLimitPolicyAdmin(ObjectProvider<ControlPlane> control, ObjectProvider<RolloutLeader> leader,
-			LivePolicies live, AdminCheck check, Audit audit) {
-		RolloutLeader rollouts = leader.getIfAvailable();
-		return new PolicyAdmin(control.getIfAvailable(), live, (id) -> (rollouts != null) ? rollouts.state(id) : null,
-				PolicyDocument::of, check, audit);
+	AdminPaths rateLimitAdminPaths(Environment environment) {
+		String base = environment.getProperty("management.server.base-path", "")
+				+ environment.getProperty("management.endpoints.web.base-path", "/actuator");
+		String path = environment.getProperty("management.endpoints.web.path-mapping.ratelimit", "ratelimit");
+		return new AdminPaths((base.endsWith("/") ? base : base + '/') + path);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	RecordAdmin rateLimitRecordAdmin(ObjectProvider<ControlPlane> control, AdminCheck check, Audit audit) {
-		return new RecordAdmin(control.getIfAvailable(), check, audit);
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	SwitchAdmin rateLimitSwitchAdmin(RedSwitch redSwitch, AdminCheck check, Audit audit) {
-		return new SwitchAdmin(redSwitch, check, audit, Clock.systemUTC());
-	}
-
-	/**
-	 * A limiter of the application's own has no counters that could be named.
-	 */
-	@Bean
-	@ConditionalOnMissingBean
-	HotKeyAdmin rateLimitHotKeyAdmin(HotCounters hot, TopRefusals refusals, HotSplits splits, Policies policies,
-			ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check, Audit audit) {
-		return new HotKeyAdmin(hot, refusals, splits, policies,
-				(request, limit) -> limiter.getObject().usage().counters(request, limit), check, audit,
-				Clock.systemUTC());
-	}
-
-	/**
-	 * A limiter of the application's own has no counters that could be looked at.
-	 */
-	@Bean
-	@ConditionalOnMissingBean
-	UsageAdmin rateLimitUsageAdmin(Policies policies, ObjectProvider<PolicyRateLimiter> limiter, AdminCheck check,
-			Audit audit) {
-		return new UsageAdmin(policies, () -> limiter.getObject().usage(), check, audit, Clock.systemUTC());
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	RefusalAdmin rateLimitRefusalAdmin(Policies policies, ObjectProvider<RefusalHistory> history,
-			ObjectProvider<CallerNames> names, ObjectProvider<RefusalRecorder> recorder) {
-		return new RefusalAdmin(policies, history.getIfAvailable(), names.getIfAvailable(),
-				() -> recorder.stream().mapToLong(RefusalRecorder::missing).sum());
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
 	DeniedAttempts rateLimitDeniedAttempts(AdminPaths paths, Audit audit) {
 		return new DeniedAttempts(paths, audit);
 	}
 
 	/**
-	 * Hears what Spring Security turns away.
+	 * Listens to Spring Security.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -143,7 +75,6 @@ public class RateLimitEndpointAutoConfiguration {
 	static class OnSecuredServlet {
 
 		@Bean
-		@ConditionalOnMissingBean
 		ServletDeniedListener rateLimitDeniedListener(DeniedAttempts attempts) {
 			return new ServletDeniedListener(attempts);
 		}
@@ -151,40 +82,22 @@ public class RateLimitEndpointAutoConfiguration {
 	}
 
 	/**
-	 * Reads and writes need roles.
+	 * Filters of the reactive stack.
 	 */
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(name = SECURITY)
-	static class WithSecurity {
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+	static class OnReactive {
 
 		@Bean
-		@ConditionalOnMissingBean(AdminCheck.class)
-		AuthorityCheck rateLimitAdminCheck() {
-			return new AuthorityCheck();
+		@ConditionalOnMissingBean(name = "rateLimitBodyLimit")
+		BodyLimitWebFilter rateLimitBodyLimit(AdminPaths paths) {
+			return new BodyLimitWebFilter(paths::contain);
 		}
 
-	}
-
-	/**
-	 * Nobody can tell who calls.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingClass(SECURITY)
-	static class WithoutSecurity {
-
-		private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
-
 		@Bean
-		@ConditionalOnMissingBean
-		AdminCheck rateLimitAdminCheck(ObjectProvider<EndpointAccessResolver> access) {
-			access.ifAvailable((resolver) -> {
-				if (resolver.accessFor(EndpointId.of("ratelimit"), Access.READ_ONLY) == Access.UNRESTRICTED) {
-					logger.warn("Whoever reaches the actuator endpoint 'ratelimit' may change limits: it has access "
-							+ "'unrestricted', and there is no Spring Security that could tell who calls. Add "
-							+ "spring-boot-starter-security, or set management.endpoint.ratelimit.access=read-only");
-				}
-			});
-			return AdminCheck.ANYBODY;
+		@ConditionalOnClass(name = "org.springframework.security.web.server.WebFilterChainProxy")
+		EncodedSlashWebFilter rateLimitEncodedSlash(AdminPaths paths) {
+			return new EncodedSlashWebFilter(paths);
 		}
 
 	}

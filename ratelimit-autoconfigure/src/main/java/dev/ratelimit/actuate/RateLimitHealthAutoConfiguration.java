@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.actuate;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
@@ -12,14 +12,16 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-import dev.ratelimit.actuate.RateLimitHealth;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.Heartbeats;
+import dev.ratelimit.fleet.ModeSwitch;
 import dev.ratelimit.guard.Nodes;
-import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.limiter.RedSwitch;
 
 /**
  * The health component {@code ratelimit}, which is always up.
@@ -27,17 +29,18 @@ import dev.ratelimit.limiter.RedSwitch;
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
 @ConditionalOnSingleCandidate(PolicyRateLimiter.class)
 @ConditionalOnBean(Policies.class)
-public class RateLimitHealthAutoConfiguration {
+public final class RateLimitHealthAutoConfiguration {
 
 	@Bean
 	RateLimitHealth rateLimitHealth(PolicyRateLimiter limiter, Counters counters, LivePolicies live, Fleet fleet,
-			RedSwitch redSwitch, ObjectProvider<Nodes> nodes, ObjectProvider<ControlPlane> control) {
-		return new RateLimitHealth(limiter, counters, live, fleet, redSwitch, Breakers.of(nodes),
-				control::getIfAvailable);
+			ModeSwitch redSwitch, ObjectProvider<Heartbeats> heartbeats, ObjectProvider<Nodes> nodes,
+			ObjectProvider<ControlPlane> control) {
+		return new RateLimitHealth(limiter, counters, live, fleet, redSwitch, heartbeats::getIfAvailable,
+				nodes::getIfAvailable, control::getIfAvailable);
 	}
 
 	/**
-	 * With the types of Boot 3, in a class that is not loaded where they are missing.
+	 * The health indicator of Boot 3, in a class that is only loaded with its types.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = { "org.springframework.boot.actuate.health.HealthIndicator",
@@ -45,8 +48,8 @@ public class RateLimitHealthAutoConfiguration {
 	static class IndicatorConfiguration {
 
 		/**
-		 * The component is called after the bean. Whether it is enabled is asked here, as
-		 * all conditions of a class are loaded before the first of them is asked.
+		 * The name of the component comes from the bean. The condition is on the method,
+		 * because all conditions of a class are loaded before the first is evaluated.
 		 */
 		@Bean
 		@ConditionalOnEnabledHealthIndicator("ratelimit")
@@ -58,7 +61,7 @@ public class RateLimitHealthAutoConfiguration {
 	}
 
 	/**
-	 * The same with the types of Boot 4.
+	 * The health indicator of Boot 4.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = { "org.springframework.boot.health.contributor.HealthIndicator",

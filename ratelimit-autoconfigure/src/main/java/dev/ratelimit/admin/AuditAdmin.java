@@ -1,49 +1,42 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.security.Principal;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.admin.AdminProblem;
-import dev.ratelimit.admin.Audit;
-import dev.ratelimit.admin.AuditTrail;
+import dev.ratelimit.store.AuditPosition;
 
 /**
- * Shows the audit trail, and adds what could not even be read.
+ * Shows the audit trail, as in {@code limit=50&before=2026-11-16T08:00:00Z}, or verifies
+ * all of it ({@code verify=true}).
  */
 public final class AuditAdmin {
 
 	private final AuditTrail trail;
 
-	private final Audit audit;
+	private final AdminAccess access;
 
-	public AuditAdmin(AuditTrail trail, Audit audit) {
+	AuditAdmin(AuditTrail trail, AdminAccess access) {
 		this.trail = trail;
-		this.audit = audit;
+		this.access = access;
 	}
 
-	/**
-	 * A page of the trail. Fails with an {@link AdminProblem}.
-	 */
-	CompletionStage<Map<String, Object>> show(Map<String, String> parameters) {
-		try {
-			AuditQuery query = AuditQuery.parse(parameters);
-			return this.trail.show(query.before(), query.limit());
+	public CompletionStage<Map<String, Object>> show(Fields query, @Nullable Principal principal) {
+		this.access.read("audit", principal, query, "limit", "before", "verify");
+		if (query.flag("verify")) {
+			for (String part : List.of("limit", "before")) {
+				if (query.has(part)) {
+					throw AdminProblem.invalid(part, "A verification checks the whole trail", "Leave it out.");
+				}
+			}
+			return this.trail.verify();
 		}
-		catch (AdminProblem ex) {
-			return CompletableFuture.failedStage(ex);
-		}
-	}
-
-	/**
-	 * Somebody has sent a body that nobody could read.
-	 */
-	AdminProblem unreadable(AdminProblem problem, @Nullable Principal principal) {
-		this.audit.unreadable("", principal);
-		return problem;
+		AuditPosition before = query.parsed("before", AuditPosition::parse, "This is not a time",
+				"Use a time such as 2026-11-16T08:00:00Z, or the value of 'before' in the last answer.");
+		return this.trail.show(before, query.pageSize());
 	}
 
 }

@@ -1,69 +1,70 @@
 package dev.ratelimit.admin;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
-import org.jspecify.annotations.Nullable;
-
-import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.background.Futures;
 import dev.ratelimit.control.InvalidChangeException;
 import dev.ratelimit.control.NotFoundException;
 import dev.ratelimit.control.PolicyInUseException;
 import dev.ratelimit.control.StoreUnavailableException;
+import dev.ratelimit.fleet.SwitchNotWrittenException;
+import dev.ratelimit.store.ConfirmationException;
 import dev.ratelimit.store.ConflictException;
+import dev.ratelimit.store.StoreIncidentException;
 
 /**
- * Says in HTTP's terms why the control plane did not do something.
+ * Translates the failures of operations into problems that a caller understands.
  */
-public final class ControlProblems {
+final class Failures {
 
-	private ControlProblems() {
+	private Failures() {
 	}
 
 	/**
-	 * The control plane, unless there is no store to keep anything in.
+	 * A stage that fails with an {@link AdminProblem} where there is one for its failure.
 	 */
-	public static ControlPlane require(@Nullable ControlPlane control) {
-		if (control == null) {
-			throw AdminProblem.unavailable("There is no store for what is changed at run time; set "
-					+ "ratelimit.policies-store.type to redis or r2dbc");
-		}
-		return control;
-	}
-
-	/**
-	 * The same, but failing with an {@link AdminProblem}.
-	 */
-	public static <T> CompletionStage<T> translated(CompletionStage<T> stage) {
+	static <T> CompletionStage<T> translated(CompletionStage<T> stage) {
 		return stage.exceptionallyCompose((failure) -> CompletableFuture.failedStage(of(failure)));
 	}
 
-	private static Throwable of(Throwable failure) {
-		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-				: failure;
+	/**
+	 * The problem of a failed stage; an {@link IllegalStateException} where there is
+	 * none.
+	 */
+	static RuntimeException of(Throwable failure) {
+		Throwable cause = Futures.cause(failure);
 		String message = String.valueOf(cause.getMessage());
+		if (cause instanceof AdminProblem problem) {
+			return problem;
+		}
 		if (cause instanceof InvalidChangeException invalid) {
 			return AdminProblem.invalid(invalid.field(), invalid.problem(), invalid.fix());
 		}
 		if (cause instanceof NotFoundException) {
-			return AdminProblem.missing("", message, "Look at what there is with GET.");
+			return AdminProblem.missing("", message, "GET shows what exists.");
 		}
 		if (cause instanceof ConflictException conflict && conflict.newest() == 0) {
-			return AdminProblem.conflict("Nothing was written under this name yet, so there is no such version", 0L,
-					"Leave out 'expect', or send 0.");
+			return AdminProblem.conflict("This record has no version yet", 0L, "Leave out 'expect', or send 0.");
 		}
 		if (cause instanceof ConflictException conflict) {
-			return AdminProblem.conflict("Somebody else was faster: " + message, conflict.newest(),
-					"Look at version " + conflict.newest() + " and send the change again with it as 'expect'.");
+			return AdminProblem.conflict("Another change came first: " + message, conflict.newest(),
+					"Read version " + conflict.newest() + " and send the change again with it as 'expect'.");
+		}
+		if (cause instanceof ConfirmationException question) {
+			return AdminProblem.conflict(message, null,
+					"To remove them, send the call again with \"confirm\": " + question.number() + ".");
 		}
 		if (cause instanceof PolicyInUseException) {
 			return AdminProblem.conflict(message, null, "Remove what names it first, or add ?force=true.");
 		}
-		if (cause instanceof IllegalStateException) {
-			return AdminProblem.conflict(message, null, "Look at 'incident' in the overview.");
+		if (cause instanceof StoreUnavailableException || cause instanceof SwitchNotWrittenException) {
+			return AdminProblem.unavailable(message);
 		}
-		return (cause instanceof StoreUnavailableException) ? AdminProblem.unavailable(message) : cause;
+		if (cause instanceof StoreIncidentException) {
+			return AdminProblem.conflict(message, null, "GET shows the state of the store under 'incident'.");
+		}
+		return new IllegalStateException(cause);
 	}
 
 }

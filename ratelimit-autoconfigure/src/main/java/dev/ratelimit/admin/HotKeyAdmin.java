@@ -1,9 +1,10 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.security.Principal;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -13,34 +14,30 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
-import dev.ratelimit.admin.AdminBody;
-import dev.ratelimit.admin.AdminChanges;
-import dev.ratelimit.admin.AdminCheck;
-import dev.ratelimit.admin.AdminProblem;
-import dev.ratelimit.admin.Audit;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.counter.HotStore;
-import dev.ratelimit.counter.RefusedKey;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.hot.CounterName;
 import dev.ratelimit.hot.HotCounter;
 import dev.ratelimit.hot.HotCounters;
-import dev.ratelimit.hot.HotSplits;
+import dev.ratelimit.hot.HotMark;
+import dev.ratelimit.hot.HotStore;
 import dev.ratelimit.hot.TopRefusals;
+import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.split.HotSplits;
 
 /**
- * Shows which counters are asked for most and refuse most, and marks some as hot, for
- * those who may and leaving a trail. Counters go by their keys, in which no value of a
- * caller can be read.
+ * Shows the counters with the most checks or the most refusals, and marks counters as
+ * hot. Counters are shown by their keys, which reveal no value of a caller.
  */
 public final class HotKeyAdmin {
 
-	static final String TRAFFIC = "traffic";
-
-	static final String REFUSALS = "refusals";
+	private static final String EXAMPLE = "Send something like {\"policy\": \"orders\", \"limit\": \"per-tenant\", "
+			+ "\"tenant\": \"acme\", \"for\": \"1h\", \"reason\": \"…\"}.";
 
 	private final HotCounters list;
 
@@ -52,63 +49,60 @@ public final class HotKeyAdmin {
 
 	private final BiFunction<Request, String, List<Counter>> counters;
 
-	private final AdminChanges changes;
+	private final AdminAccess access;
 
 	private final Clock clock;
 
 	/**
-	 * Creates it.
-	 * @param counters which counters a limit has for a request, the one that counts from
-	 * now on first
+	 * @param counters the counters that a limit has for a request; the first one counts
+	 * from now on
 	 */
-	public HotKeyAdmin(HotCounters list, TopRefusals refusals, HotSplits splits, Supplier<PolicySet> policies,
-			BiFunction<Request, String, List<Counter>> counters, AdminCheck check, Audit audit, Clock clock) {
+	HotKeyAdmin(HotCounters list, TopRefusals refusals, HotSplits splits, Supplier<PolicySet> policies,
+			BiFunction<Request, String, List<Counter>> counters, AdminAccess access, Clock clock) {
 		this.list = list;
 		this.refusals = refusals;
 		this.splits = splits;
 		this.policies = policies;
 		this.counters = counters;
-		this.changes = new AdminChanges(check, audit);
+		this.access = access;
 		this.clock = clock;
 	}
 
 	/**
-	 * The counters of the fleet that are first in something, as this instance saw them
-	 * last.
-	 * @param by {@code traffic} or {@code refusals}
-	 * @throws AdminProblem if it is something else
+	 * The first counters of the fleet, {@code by} traffic or refusals, as this instance
+	 * last saw them.
 	 */
-	List<Map<String, Object>> show(String by) {
-		return switch (by) {
+	public List<Map<String, Object>> show(Fields query, @Nullable Principal principal) {
+		this.access.read("hotkeys", principal, query, "by");
+		return switch (query.choice("by", Order.class, Order.TRAFFIC)) {
 			case TRAFFIC -> this.list.top().stream().map(this::describe).toList();
-			case REFUSALS -> this.refusals.top().stream().map(HotKeyAdmin::describe).toList();
-			default -> throw AdminProblem.invalid("by", "Counters are not ordered by that",
-					"Use " + TRAFFIC + " or " + REFUSALS + ".");
+			case REFUSALS -> this.refusals.top()
+				.stream()
+				.<Map<String, Object>>map((refused) -> describe(refused.name()).with("refusals", refused.refusals()))
+				.toList();
 		};
 	}
 
 	/**
-	 * Marks a counter. Fails with an {@link AdminProblem}.
+	 * Marks the counters that a policy, a limit and a value for each dimension name.
 	 */
-	CompletionStage<Map<String, Object>> mark(AdminBody body, @Nullable Principal principal) {
-		String reason = body.reason();
-		return this.changes.attempt("hotkey-mark", reason, principal, "", () -> {
-			HotKeyRequest wished = HotKeyRequest.parse(body.fields(HotKeyRequest.EXAMPLE), this.policies.get());
-			List<Counter> counters = counters(wished);
-			Counter counter = counters.get(0);
-			requireSplit(counter.spec().limit(), wished.split());
-			CounterName name = CounterName.of(counter);
-			HotMark mark = new HotMark(name, wished.left(), AdminChanges.actor(principal), reason, wished.split());
-			HotCounter before = find(name.key());
-			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, true, mark);
-			return mark(mark, counters).handle((put, failure) -> {
+	public CompletionStage<Map<String, Object>> mark(Fields body, @Nullable Principal principal) {
+		return this.access.attempt("hotkey-mark", "", body, principal, "", () -> {
+			Wish wish = wish(body);
+			requireSplit(wish.counters().get(0).spec().limit(), wish.split());
+			HotMark mark = new HotMark(wish.name(), wish.left(), AdminAccess.actor(principal), body.reason(),
+					wish.split());
+			HotCounter before = find(wish.name().key());
+			HotCounter after = new HotCounter(wish.name(), (before != null) ? before.perSecond() : 0, true, mark);
+			return mark(mark, wish.counters()).handle((put, failure) -> {
 				if (failure != null) {
 					throw unavailable();
 				}
 				if (!put) {
-					throw AdminProblem.unavailable("There are " + HotStore.MAX_MARKS + " marks already");
+					throw AdminProblem
+						.unavailable("There are already " + HotStore.MAX_MARKS + " marks, which is the maximum");
 				}
-				return new AdminChanges.Result(text(name, before), text(name, after), describe(after));
+				return new AdminAccess.Result(text(wish.name(), before), text(wish.name(), after), describe(after));
 			});
 		});
 	}
@@ -123,26 +117,27 @@ public final class HotKeyAdmin {
 	}
 
 	/**
-	 * Takes a mark away. Fails with an {@link AdminProblem}.
-	 * @param selectors as for marking, or the key alone as it is shown
+	 * Removes a mark.
+	 * @param selectors as for marking, or only the key of the counter
 	 */
-	CompletionStage<Map<String, Object>> unmark(Map<String, Object> selectors, @Nullable Principal principal) {
-		AdminBody wished = AdminBody.of(selectors);
-		return this.changes.attempt("hotkey-unmark", wished.reason(), principal, "", () -> {
-			wished.fields(HotKeyRequest.EXAMPLE);
-			HotCounter before = find(selectors);
-			CounterName name = (before != null) ? before.name() : name(selectors);
+	public CompletionStage<Map<String, Object>> unmark(Fields selectors, @Nullable Principal principal) {
+		return this.access.attempt("hotkey-unmark", "", selectors, principal, "", () -> {
+			selectors.requireReadable(EXAMPLE);
+			String key = (selectors.value("key") instanceof String text) ? text : null;
+			List<Counter> counters = (key != null) ? List.of() : wish(selectors).counters();
+			CounterName name = (key != null) ? known(key).name() : CounterName.of(counters.get(0));
+			HotCounter before = find(name.key());
 			HotCounter after = new HotCounter(name, (before != null) ? before.perSecond() : 0, false, null);
-			CompletionStage<Void> unmarked = selectors.containsKey("key")
-					? this.splits.unmark(name.key(), this.list.find(name.key())) : unmark(counters(selectors));
+			CompletionStage<Void> unmarked = (key != null) ? this.splits.unmark(key, this.list.find(key))
+					: unmark(counters);
 			return unmarked.handle((removed, failure) -> {
 				if (failure != null) {
 					throw unavailable();
 				}
 				Map<String, Object> answer = describe(after);
-				// Whether it is hot without its mark is not known yet.
+				// Whether the counter is hot without its mark is not known yet.
 				answer.remove("hot");
-				return new AdminChanges.Result(text(name, before), text(name, after), answer);
+				return new AdminAccess.Result(text(name, before), text(name, after), answer);
 			});
 		});
 	}
@@ -155,43 +150,51 @@ public final class HotKeyAdmin {
 		return unmarked;
 	}
 
-	private @Nullable HotCounter find(Map<String, Object> selectors) {
-		if (selectors.get("key") instanceof String key) {
-			HotCounter known = find(key);
-			if (known == null) {
-				throw AdminProblem.invalid("key", "There is no such key in the list",
-						"Use a key as GET shows it, or policy, limit and dimensions.");
-			}
-			return known;
+	private HotCounter known(String key) {
+		HotCounter known = find(key);
+		if (known == null) {
+			throw AdminProblem.invalid("key", "There is no such key in the list",
+					"Use a key as GET shows it, or policy, limit and dimensions.");
 		}
-		return find(name(selectors).key());
+		return known;
 	}
 
 	private @Nullable HotCounter find(String key) {
 		return this.list.top().stream().filter((counter) -> counter.name().key().equals(key)).findFirst().orElse(null);
 	}
 
-	private CounterName name(Map<String, Object> selectors) {
-		return CounterName.of(counters(selectors).get(0));
-	}
-
-	private List<Counter> counters(Map<String, Object> selectors) {
-		return counters(HotKeyRequest.parse(selectors, this.policies.get()));
-	}
-
-	/** As requests have it, if there are some: their tier may give it other quotas. */
-	private List<Counter> counters(HotKeyRequest wished) {
-		return this.counters.apply(wished.request(), wished.limit()).stream().map((counter) -> {
+	private Wish wish(Fields fields) {
+		fields.requireReadable(EXAMPLE);
+		if (fields.names().isEmpty()) {
+			throw AdminProblem.unreadable(EXAMPLE);
+		}
+		Policy policy = CallerFields.policy(fields, this.policies.get());
+		Limit limit = CallerFields.limit(fields, policy);
+		if (limit == null) {
+			throw AdminProblem.invalid("limit", "The limit is missing", CallerFields.limits(policy));
+		}
+		Request request = Request.of(policy.id());
+		List<String> names = new ArrayList<>(List.of("policy", "limit", "for", "split", "reason"));
+		for (Dimension dimension : limit.by()) {
+			request = request.with(dimension, CallerFields.counted(dimension, fields.value(dimension.name())));
+			names.add(dimension.name());
+		}
+		fields.only(EXAMPLE, names);
+		Long split = fields.number("split", 2, Limit.MAX_SPLIT);
+		Duration left = fields.duration("for", ForcedMode.USUAL, Duration.ofSeconds(1), ForcedMode.LONGEST);
+		// Prefers the counters that live requests use: their tier may have other quotas.
+		List<Counter> counters = this.counters.apply(request, limit.name()).stream().map((counter) -> {
 			Counter known = this.list.find(counter.key());
 			return (known != null) ? known : counter;
 		}).toList();
+		return new Wish(counters, left, (split != null) ? split.intValue() : 1);
 	}
 
 	private static void requireSplit(Limit limit, int split) {
 		if (split > 1 && split <= limit.split()) {
 			throw AdminProblem.invalid("split",
-					"The limit is split in " + limit.split() + " already, not fewer than " + split,
-					"Use more parts, or leave it out.");
+					"The configuration already splits the limit into " + limit.split() + " parts",
+					"Use more parts than that, or leave it out.");
 		}
 		long least = limit.quotas()
 			.stream()
@@ -200,9 +203,8 @@ public final class HotKeyAdmin {
 			.orElseThrow();
 		if (!limit.fits(split)) {
 			throw AdminProblem.invalid("split",
-					"The counter cannot be kept in " + split + " parts, its smallest quota has only " + least
-							+ " permits",
-					"Use " + Math.min(least, Limit.MAX_SPLIT) + " parts at most, better a quarter of that.");
+					"The smallest quota of the limit has " + least + " permits, fewer than one for each part",
+					"Use at most " + Math.min(least, Limit.MAX_SPLIT) + " parts, better a quarter of that.");
 		}
 	}
 
@@ -212,47 +214,49 @@ public final class HotKeyAdmin {
 
 	private String text(CounterName name, @Nullable HotCounter counter) {
 		HotMark mark = (counter != null) ? counter.mark() : null;
+		String parts = (mark != null && mark.split() > 1) ? " in " + mark.split() + " parts" : "";
 		return name.policy() + "/" + name.limit() + " " + name.key()
-				+ ((mark != null) ? " marked until " + until(mark) + split(mark) : " not marked");
+				+ ((mark != null) ? " marked until " + until(mark) + parts : " not marked");
 	}
 
-	private static String split(HotMark mark) {
-		return (mark.split() > 1) ? " in " + mark.split() + " parts" : "";
-	}
-
-	private static Map<String, Object> describe(RefusedKey refused) {
-		Map<String, Object> described = describe(refused.name());
-		described.put("refusals", refused.refusals());
-		return described;
-	}
-
-	private static Map<String, Object> describe(CounterName name) {
-		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("policy", name.policy());
-		described.put("limit", name.limit());
-		described.put("key", name.key());
-		return described;
+	private static JsonObject describe(CounterName name) {
+		return new JsonObject().with("policy", name.policy()).with("limit", name.limit()).with("key", name.key());
 	}
 
 	private Map<String, Object> describe(HotCounter counter) {
-		Map<String, Object> described = describe(counter.name());
-		described.put("rate", counter.perSecond());
-		described.put("hot", counter.hot());
 		HotMark mark = counter.mark();
-		described.put("marked", mark != null);
-		if (mark != null) {
-			described.put("until", until(mark));
-			described.put("actor", mark.actor());
-			described.put("reason", mark.reason());
-			if (mark.split() > 1) {
-				described.put("split", mark.split());
-			}
-		}
-		return described;
+		JsonObject described = describe(counter.name()).with("rate", counter.perSecond())
+			.with("hot", counter.hot())
+			.with("marked", mark != null);
+		return (mark == null) ? described
+				: described.with("until", until(mark))
+					.with("actor", mark.actor())
+					.with("reason", mark.reason())
+					.with("split", (mark.split() > 1) ? mark.split() : null);
 	}
 
 	private String until(HotMark mark) {
 		return this.clock.instant().plus(mark.left()).truncatedTo(ChronoUnit.SECONDS).toString();
+	}
+
+	private enum Order {
+
+		TRAFFIC, REFUSALS
+
+	}
+
+	/**
+	 * Counters that a call names.
+	 *
+	 * @param left how long they stay marked
+	 * @param split number of parts, 1 for as many as the limit has
+	 */
+	private record Wish(List<Counter> counters, Duration left, int split) {
+
+		CounterName name() {
+			return CounterName.of(this.counters.get(0));
+		}
+
 	}
 
 }

@@ -1,10 +1,10 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.security.Principal;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -18,35 +18,27 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Policy;
-import dev.ratelimit.admin.AdminBody;
-import dev.ratelimit.admin.AdminChanges;
-import dev.ratelimit.admin.AdminCheck;
-import dev.ratelimit.admin.AdminProblem;
-import dev.ratelimit.admin.AdminQuery;
-import dev.ratelimit.admin.Audit;
-import dev.ratelimit.admin.ControlProblems;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RecordIds;
+import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.control.Rejected;
 import dev.ratelimit.control.RolloutState;
+import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.store.ReplicaState;
 
 /**
- * Shows policies with their versions and changes them, for those who may and leaving a
- * trail. What a version says is kept with it in the store, so the trail only names
- * versions.
+ * Shows policies with their versions and changes them. The audit trail only names
+ * versions, because the store keeps their content.
  */
 public final class PolicyAdmin {
 
-	static final String EXAMPLE = "Send something like {\"policy\": {\"limits\": {\"per-user\": {\"by\": \"user\", "
+	private static final String EXAMPLE = "Send something like {\"policy\": {\"limits\": {\"per-user\": {\"by\": \"user\", "
 			+ "\"quota\": \"100/s\"}}}, \"expect\": 3, \"reason\": \"…\"} or {\"rollback\": 2, \"reason\": \"…\"}.";
-
-	private static final int MAX_ID = 63;
 
 	private final @Nullable ControlPlane control;
 
@@ -54,158 +46,184 @@ public final class PolicyAdmin {
 
 	private final Function<String, @Nullable RolloutState> rollouts;
 
-	private final Function<Policy, Map<String, Object>> documents;
+	private final RecordReader reader;
 
-	private final AdminChanges changes;
+	private final AdminAccess access;
 
-	/**
-	 * Creates it.
-	 * @param control {@code null} if there is no store
-	 * @param rollouts how far a policy is that is not for everybody
-	 * @param documents writes a policy in the shape of the configuration
-	 */
-	public PolicyAdmin(@Nullable ControlPlane control, LivePolicies live,
-			Function<String, @Nullable RolloutState> rollouts, Function<Policy, Map<String, Object>> documents,
-			AdminCheck check, Audit audit) {
+	PolicyAdmin(@Nullable ControlPlane control, LivePolicies live, Function<String, @Nullable RolloutState> rollouts,
+			RecordReader reader, AdminAccess access) {
 		this.control = control;
 		this.live = live;
 		this.rollouts = rollouts;
-		this.documents = documents;
-		this.changes = new AdminChanges(check, audit);
+		this.reader = reader;
+		this.access = access;
 	}
 
 	/**
-	 * Adds to the overview how this instance stands to the store, and what was not fit to
-	 * be in force.
+	 * Each policy in short, whether this instance follows the store, and which versions
+	 * are not valid.
 	 */
-	public void describe(Map<String, Object> overview) {
+	JsonObject overview() {
+		JsonObject shown = new JsonObject().with("policies", PolicyView.inShort(this.live.current().policies()));
 		if (this.control != null) {
 			ReplicaState state = this.control.state();
-			overview.put("stale", state.stale());
-			overview.put("revision", state.revision());
-			if (state.incident() != null) {
-				overview.put("incident", state.incident().text());
-			}
+			shown.with("stale", state.stale())
+				.with("revision", state.revision())
+				.with("incident", (state.incident() != null) ? state.incident().text() : null);
 		}
-		overview.put("rejected", this.live.rejected().stream().map(PolicyAdmin::describe).toList());
+		return shown.with("rejected", this.live.rejected().stream().map(PolicyView::of).toList());
 	}
 
 	/**
-	 * All policies in force, and those that were never fit to be.
+	 * All policies in force, and those whose only version is not valid. A deleted policy
+	 * is shown as retired while something in this application names it.
 	 */
-	List<Map<String, Object>> list() {
+	public List<Map<String, Object>> list(Fields query, @Nullable Principal principal) {
+		this.access.read("policies", principal, query);
 		PolicySet policies = this.live.current();
 		Set<String> retired = policies.retired();
 		Map<String, Rejected> rejected = rejected();
 		List<Map<String, Object>> list = new ArrayList<>();
-		policies.policies().forEach((policy) -> list.add(describe(policy, retired, rejected.remove(policy.id()))));
-		rejected.forEach((id, version) -> list.add(Map.of("id", id, "rejected", describe(version))));
+		policies.policies()
+			.stream()
+			.filter((policy) -> !retired.contains(policy.id()) || this.control == null
+					|| this.control.isNamed(policy.id()))
+			.forEach((policy) -> list.add(describe(policy, retired, rejected.remove(policy.id()))));
+		rejected.forEach((id, version) -> list.add(Map.of("id", id, "rejected", PolicyView.of(version))));
 		list.sort((one, other) -> String.valueOf(one.get("id")).compareTo(String.valueOf(other.get("id"))));
 		return list;
 	}
 
 	/**
-	 * One policy with its history, which only the store has. Fails with an
-	 * {@link AdminProblem}.
+	 * A policy with its history, which only the store has, or the {@code version} of it
+	 * that the query names.
 	 */
-	CompletionStage<Map<String, Object>> show(String id) {
+	public CompletionStage<Map<String, Object>> show(String id, Fields query, @Nullable Principal principal) {
+		Long version = this.access.read("policies", principal, query, "version").version("version");
+		return (version != null) ? show(id, version) : show(id);
+	}
+
+	private CompletionStage<Map<String, Object>> show(String id) {
 		PolicySet policies = this.live.current();
 		Policy policy = policies.find(id);
 		Rejected rejected = rejected().get(id);
 		if (policy == null && rejected == null) {
-			return CompletableFuture.failedStage(unknown());
+			throw unknown();
 		}
-		Map<String, Object> shown = (policy != null) ? describe(policy, policies.retired(), rejected)
-				: new LinkedHashMap<>(Map.of("id", id, "rejected", describe(Objects.requireNonNull(rejected))));
-		if (policy != null) {
-			shown.put("policy", this.documents.apply(policy));
-			RolloutState rollout = this.rollouts.apply(id);
-			if (rollout != null) {
-				shown.put("rollout", RolloutView.of(rollout));
-			}
-		}
+		RolloutState rollout = (policy != null) ? this.rollouts.apply(id) : null;
+		JsonObject shown = (policy != null)
+				? describe(policy, policies.retired(), rejected).with("policy", this.reader.document(policy))
+					.with("inForce", inForce(policy))
+					.with("rollout", (rollout != null) ? PolicyView.of(rollout) : null)
+				: new JsonObject().with("id", id).with("rejected", PolicyView.of(Objects.requireNonNull(rejected)));
 		if (this.control == null) {
 			return CompletableFuture.completedStage(shown);
 		}
-		return this.control.history(RecordIds.policy(id)).handle((versions, failure) -> {
-			if (failure == null) {
-				shown.put("history", versions.stream().map(PolicyAdmin::describe).toList());
-			}
-			else {
-				shown.put("note", "The store cannot be reached, so there is no history");
-			}
-			return shown;
-		});
+		return this.control.history(RecordIds.policy(id))
+			.handle((versions, failure) -> (failure == null)
+					? shown.with("history", versions.stream().map(PolicyView::of).toList())
+					: shown.with("note", "The store cannot be reached, so there is no history"));
 	}
 
 	/**
-	 * One version of a policy. Fails with an {@link AdminProblem}.
+	 * The versions that decide, if that is not the newest one for all callers: in shadow,
+	 * during a rollout, and before a version starts. Otherwise {@code null}.
 	 */
-	CompletionStage<Map<String, Object>> show(String id, long version) {
-		if (id.length() > MAX_ID) {
-			return CompletableFuture.failedStage(unknown());
+	private @Nullable List<Map<String, Object>> inForce(Policy policy) {
+		int percent = share(policy);
+		if (percent == 100) {
+			return null;
+		}
+		List<Map<String, Object>> versions = new ArrayList<>();
+		if (percent > 0) {
+			versions
+				.add(Map.of("version", policy.version(), "percent", percent, "policy", this.reader.document(policy)));
+		}
+		RecordVersion newest = (this.control != null) ? this.control.find(RecordIds.policy(policy.id())) : null;
+		Map<String, Object> previous = (newest != null && newest.version() == policy.version())
+				? ControlPlane.previous(newest) : null;
+		if (previous != null) {
+			versions.add(new JsonObject().withAll(previous).with("percent", 100 - percent));
+		}
+		return versions;
+	}
+
+	private static int share(Policy policy) {
+		Instant validFrom = policy.settings().rollout().validFrom();
+		boolean started = validFrom == null || !validFrom.isAfter(Instant.now());
+		return (policy.settings().shadow() || !started) ? 0 : policy.settings().rollout().percent();
+	}
+
+	private CompletionStage<Map<String, Object>> show(String id, long version) {
+		if (!Policy.isId(id)) {
+			throw unknown();
 		}
 		if (this.control == null || version == 0) {
 			Policy configured = this.live.configured(id);
 			if (version != 0 || configured == null) {
-				return CompletableFuture.failedStage(unknown());
+				throw unknown();
 			}
 			return CompletableFuture
-				.completedStage(Map.of("id", id, "version", 0, "policy", this.documents.apply(configured)));
+				.completedStage(Map.of("id", id, "version", 0, "policy", this.reader.document(configured)));
 		}
-		return ControlProblems.translated(this.control.history(RecordIds.policy(id)).thenApply((versions) -> {
+		return Failures.translated(this.control.history(RecordIds.policy(id)).thenApply((versions) -> {
 			RecordVersion found = versions.stream()
 				.filter((candidate) -> candidate.version() == version)
 				.findFirst()
 				.orElseThrow(() -> unknown());
-			Map<String, Object> shown = new LinkedHashMap<>(Map.of("id", id));
-			shown.putAll(describe(found));
-			if (!found.deleted()) {
-				shown.put("policy", ControlPlane.document(found));
-			}
-			return shown;
+			return new JsonObject().with("id", id)
+				.withAll(PolicyView.of(found))
+				.with("policy", found.deleted() ? null : ControlPlane.document(found));
 		}));
 	}
 
 	/**
-	 * Writes a version, or brings one back. Fails with an {@link AdminProblem}.
+	 * Writes a version, or rolls back to one.
 	 */
-	CompletionStage<Map<String, Object>> write(String id, AdminBody body, @Nullable Principal principal) {
-		Author author = author(body.reason(), principal);
+	public CompletionStage<Map<String, Object>> write(String id, Fields body, @Nullable Principal principal) {
+		Author author = AdminAccess.author(body, principal);
 		String action = body.has("rollback") ? "policy-rollback" : "policy-write";
-		return attempt(action, id, author, principal, (control) -> {
-			body.requireOnly(EXAMPLE, List.of("policy", "rollback", "expect", "reason"));
+		return attempt(action, id, body, principal, (control) -> {
+			body.only(EXAMPLE, List.of("policy", "rollback", "rollout", "expect", "reason"));
 			Long version = body.version("rollback");
 			if (version != null && body.has("policy")) {
-				throw AdminProblem.invalid("rollback", "A version is either written or brought back",
+				throw AdminProblem.invalid("rollback", "A call cannot both write a version and roll back to one",
 						"Leave out 'policy' or 'rollback'.");
 			}
-			return (version != null) ? control.rollBack(id, version, body.version("expect"), author)
+			if (version == null && body.has("rollout")) {
+				throw AdminProblem.invalid("rollout", "Only a call that rolls back has this field",
+						"Write the stages of a new version into 'policy.rollout'.");
+			}
+			ControlPlane.Share share = body.has("rollout") ? body.choice("rollout", ControlPlane.Share.class, null)
+					: null;
+			return (version != null) ? control.rollBack(id, version, share, body.version("expect"), author)
 					: control.writePolicy(id, body.object("policy"), body.version("expect"), author);
 		});
 	}
 
 	/**
-	 * Goes back to the configuration. Fails with an {@link AdminProblem}.
+	 * Deletes a policy, so that the one of the configuration is in force again.
 	 */
-	CompletionStage<Map<String, Object>> delete(String id, Map<String, String> parameters,
-			@Nullable Principal principal) {
-		Author author = author(AdminQuery.reason(parameters), principal);
-		return attempt("policy-delete", id, author, principal, (control) -> {
-			AdminQuery query = AdminQuery.of(parameters, "expect", "force", "reason");
+	public CompletionStage<Map<String, Object>> delete(String id, Fields query, @Nullable Principal principal) {
+		Author author = AdminAccess.author(query, principal);
+		return attempt("policy-delete", id, query, principal, (control) -> {
+			query.only("expect", "force", "reason");
 			return control.deletePolicy(id, query.version("expect"), query.flag("force"), author);
 		});
 	}
 
-	private CompletionStage<Map<String, Object>> attempt(String action, String id, Author author,
+	private CompletionStage<Map<String, Object>> attempt(String action, String id, Fields fields,
 			@Nullable Principal principal, Function<ControlPlane, CompletionStage<RecordVersion>> change) {
 		String before = text(this.live.current().find(id));
-		return this.changes.attempt(action, id, author.reason(), principal, before,
-				() -> ControlProblems.translated(change.apply(ControlProblems.require(this.control)))
-					.thenApply((written) -> new AdminChanges.Result(before, text(written), answer(id, written))));
+		return this.access.attempt(action, id, fields, principal, before,
+				() -> change.apply(AdminAccess.requireStore(this.control))
+					.thenApply((written) -> new AdminAccess.Result(before, text(written),
+							new JsonObject().with("id", id)
+								.withAll(PolicyView.of(written))
+								.with("revision", written.revision()))));
 	}
 
-	/** Of the store and the configuration the one that would stand before the other. */
+	/** A version of the store goes before one of the configuration. */
 	private Map<String, Rejected> rejected() {
 		return this.live.rejected()
 			.stream()
@@ -214,43 +232,10 @@ public final class PolicyAdmin {
 					BinaryOperator.maxBy(Comparator.comparingLong(Rejected::version)), HashMap::new));
 	}
 
-	static Author author(String reason, @Nullable Principal principal) {
-		return new Author(AdminChanges.actor(principal), reason);
-	}
-
-	static Map<String, Object> describe(RecordVersion version) {
-		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("version", version.version());
-		described.put("actor", version.actor());
-		described.put("time", version.time().toString());
-		described.put("reason", version.reason());
-		described.put("deleted", version.deleted());
-		return described;
-	}
-
-	private static Map<String, Object> answer(String id, RecordVersion written) {
-		Map<String, Object> answer = new LinkedHashMap<>(Map.of("id", id));
-		answer.putAll(describe(written));
-		answer.put("revision", written.revision());
-		return answer;
-	}
-
-	private static Map<String, Object> describe(Policy policy, Set<String> retired, @Nullable Rejected rejected) {
-		Map<String, Object> described = Overview.describe(policy);
-		described.put("retired", retired.contains(policy.id()));
-		if (rejected != null) {
-			described.put("rejected", describe(rejected));
-		}
-		return described;
-	}
-
-	private static Map<String, Object> describe(Rejected rejected) {
-		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("kind", rejected.key().kind().text());
-		described.put("id", RecordIds.today(rejected.key()).id());
-		described.put("version", rejected.version());
-		described.put("message", rejected.message());
-		return described;
+	private static JsonObject describe(Policy policy, Set<String> retired, @Nullable Rejected rejected) {
+		return PolicyView.of(policy)
+			.with("retired", retired.contains(policy.id()))
+			.with("rejected", (rejected != null) ? PolicyView.of(rejected) : null);
 	}
 
 	private static String text(@Nullable Policy policy) {

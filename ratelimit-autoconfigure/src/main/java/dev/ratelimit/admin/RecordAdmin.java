@@ -1,32 +1,30 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.security.Principal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.admin.AdminBody;
-import dev.ratelimit.admin.AdminChanges;
-import dev.ratelimit.admin.AdminCheck;
-import dev.ratelimit.admin.AdminProblem;
-import dev.ratelimit.admin.AdminQuery;
-import dev.ratelimit.admin.Audit;
-import dev.ratelimit.admin.ControlProblems;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.RecordIds;
-import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.fleet.FleetRevisions;
+import dev.ratelimit.json.Json;
+import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
 
 /**
- * Shows and changes what is said about single callers, for those who may and leaving a
- * trail. The trail does not name the caller: the store has the versions of the record.
+ * Shows and changes the records of single callers: overrides, tiers, and entries of the
+ * allow-list and the deny-list. The audit trail names the record, with its content before
+ * and after.
  */
 public final class RecordAdmin {
 
@@ -35,61 +33,65 @@ public final class RecordAdmin {
 
 	private final @Nullable ControlPlane control;
 
-	private final AdminChanges changes;
+	private final @Nullable FleetRevisions revisions;
+
+	private final RecordNames names;
+
+	private final AdminAccess access;
 
 	/**
-	 * Creates it.
 	 * @param control {@code null} if there is no store
+	 * @param revisions {@code null} if instances do not know each other
 	 */
-	public RecordAdmin(@Nullable ControlPlane control, AdminCheck check, Audit audit) {
+	RecordAdmin(@Nullable ControlPlane control, @Nullable FleetRevisions revisions, RecordNames names,
+			AdminAccess access) {
 		this.control = control;
-		this.changes = new AdminChanges(check, audit);
+		this.names = names;
+		this.revisions = revisions;
+		this.access = access;
 	}
 
 	/**
-	 * One record, as this instance knows it.
+	 * An override or a tier, as this instance knows it.
 	 */
-	Map<String, Object> show(Supplier<RecordKey> key) {
-		RecordVersion version = ControlProblems.require(this.control).find(key.get());
+	public Map<String, Object> show(RecordPath path, Fields query, @Nullable Principal principal) {
+		this.access.read(path.what(), principal, query);
+		RecordVersion version = control().find(path.key().get());
 		if (version == null) {
-			throw missing();
+			throw AdminProblem.missing("", "There is no such record", "Write it with PUT.");
 		}
 		return describe(version);
 	}
 
-	/**
-	 * The entries of a list, as this instance knows them.
-	 * @param after only what is behind this id, which the page before ended with
-	 */
-	Map<String, Object> list(String name, String after) {
-		Kind list = RecordRequest.list(name);
-		List<RecordVersion> entries = ControlProblems.require(this.control).list(list, after, MAX_SHOWN);
-		Map<String, Object> shown = new LinkedHashMap<>();
-		shown.put("entries", entries.stream().map(RecordAdmin::describe).toList());
-		if (entries.size() == MAX_SHOWN) {
-			shown.put("next", RecordIds.today(entries.get(MAX_SHOWN - 1).key()).id());
-		}
-		return shown;
-	}
-
-	/**
-	 * Writes a record that its path names. Fails with an {@link AdminProblem}.
-	 * @param field what the body has to say about the caller
-	 */
-	CompletionStage<Map<String, Object>> put(Supplier<RecordKey> key, String field, AdminBody body, String example,
-			@Nullable Principal principal) {
-		return attempt("put", principal, PolicyAdmin.author(body.reason(), principal), () -> {
-			body.requireOnly(example, List.of(field, "expect", "reason"));
-			return new Change(key.get(), Map.of(field, body.required(field, example)), body.version("expect"));
+	public CompletionStage<Map<String, Object>> put(RecordPath path, Fields body, @Nullable Principal principal) {
+		return attempt("put", body, principal, () -> {
+			body.only(path.example(), List.of(path.field(), "expect", "reason"));
+			Object content = body.required(path.field(), path.example());
+			return new Change(path.key().get(), Map.of(path.field(), content), body.version("expect"));
 		});
 	}
 
+	public CompletionStage<Map<String, Object>> delete(RecordPath path, Fields query, @Nullable Principal principal) {
+		return attempt("delete", query, principal,
+				() -> new Change(path.key().get(), null, query.only("expect", "reason").version("expect")));
+	}
+
 	/**
-	 * Puts an entry on a list. Fails with an {@link AdminProblem}.
+	 * The entries of a list that follow the id {@code after}, as this instance knows
+	 * them.
 	 */
-	CompletionStage<Map<String, Object>> putEntry(String list, AdminBody body, @Nullable Principal principal) {
-		return attempt("put", principal, PolicyAdmin.author(body.reason(), principal), () -> {
-			body.requireOnly("Send something like {\"entry\": {\"ip\": \"203.0.113.0/24\"}, \"reason\": \"…\"}.",
+	public Map<String, Object> list(String name, Fields query, @Nullable Principal principal) {
+		String after = this.access.read("lists", principal, query, "after").text("after", "");
+		Kind list = RecordRequest.list(name);
+		List<RecordVersion> entries = control().list(list, after, MAX_SHOWN);
+		String next = (entries.size() == MAX_SHOWN) ? RecordIds.today(entries.get(MAX_SHOWN - 1).key()).id() : null;
+		return new JsonObject().with("entries", entries.stream().map(RecordAdmin::describe).toList())
+			.with("next", next);
+	}
+
+	public CompletionStage<Map<String, Object>> putEntry(String list, Fields body, @Nullable Principal principal) {
+		return attempt("put", body, principal, () -> {
+			body.only("Send something like {\"entry\": {\"ip\": \"203.0.113.0/24\"}, \"reason\": \"…\"}.",
 					List.of("entry", "expect", "reason"));
 			return new Change(RecordRequest.entry(RecordRequest.list(list), body.object("entry")), Map.of(),
 					body.version("expect"));
@@ -97,76 +99,119 @@ public final class RecordAdmin {
 	}
 
 	/**
-	 * Deletes a record. Fails with an {@link AdminProblem}.
+	 * Removes an entry from a list.
+	 * @param query the values of the entry, {@code reason} and {@code expect}
 	 */
-	CompletionStage<Map<String, Object>> delete(Supplier<RecordKey> key, Map<String, String> parameters,
-			@Nullable Principal principal) {
-		return attempt("delete", principal, PolicyAdmin.author(AdminQuery.reason(parameters), principal), () -> {
-			AdminQuery query = AdminQuery.of(parameters, "expect", "reason");
-			return new Change(key.get(), null, query.version("expect"));
+	public CompletionStage<Map<String, Object>> deleteEntry(String list, Fields query, @Nullable Principal principal) {
+		return attempt("delete", query, principal, () -> {
+			query.requireReadable("");
+			Map<String, Object> entry = new LinkedHashMap<>();
+			query.names().forEach((name) -> entry.put(name, query.text(name, "")));
+			entry.keySet().removeAll(List.of("reason", "expect"));
+			return new Change(RecordRequest.entry(RecordRequest.list(list), entry), null, query.version("expect"));
 		});
 	}
 
-	/**
-	 * Takes an entry from a list. Fails with an {@link AdminProblem}.
-	 * @param query what the entry says, and besides 'reason' and 'expect'
-	 */
-	CompletionStage<Map<String, Object>> deleteEntry(String list, Map<String, String> query,
-			@Nullable Principal principal) {
-		Map<String, String> entry = new LinkedHashMap<>(query);
-		Map<String, String> rest = new LinkedHashMap<>(query);
-		rest.keySet().retainAll(List.of("reason", "expect"));
-		entry.keySet().removeAll(rest.keySet());
-		return attempt("delete", principal, PolicyAdmin.author(AdminQuery.reason(query), principal),
-				() -> new Change(RecordRequest.entry(RecordRequest.list(list), entry), null,
-						AdminQuery.of(rest, "expect", "reason").version("expect")));
-	}
-
-	/**
-	 * Writes a page of records. Fails with an {@link AdminProblem}.
-	 */
-	CompletionStage<Map<String, Object>> importPage(AdminBody body, @Nullable Principal principal) {
-		Author author = PolicyAdmin.author(body.reason(), principal);
-		return this.changes.attempt("record-import", "", author.reason(), principal, "", () -> {
-			ControlPlane control = ControlProblems.require(this.control);
+	public CompletionStage<Map<String, Object>> importPage(Fields body, @Nullable Principal principal) {
+		List<Change> named = readable(() -> RecordRequest.page(body));
+		String target = (named != null) ? this.names.digest(named) : "";
+		int size = (named != null) ? named.size() : 0;
+		AtomicInteger written = new AtomicInteger();
+		return this.access.attempt("record-import", target, body, principal, "", () -> {
+			ControlPlane control = control();
 			List<Change> page = RecordRequest.page(body);
-			return ControlProblems.translated(control.writeAll(page, author))
-				.thenApply((revision) -> new AdminChanges.Result("", page.size() + " records",
+			return control.writeAll(page, AdminAccess.author(body, principal), written::set)
+				.thenApply((revision) -> new AdminAccess.Result("", imported(page.size(), page.size()),
 						Map.of("records", page.size(), "revision", revision)));
-		});
+		}, () -> imported(written.get(), size));
+	}
+
+	private static String imported(int written, int size) {
+		// An answer that was lost may have written more.
+		return ((written < size) ? "at least " : "") + written + " of " + size + " records written";
+	}
+
+	/** What a call asks for, {@code null} if it is not valid: the attempt says why. */
+	private static <T> @Nullable T readable(Supplier<T> wanted) {
+		try {
+			return wanted.get();
+		}
+		catch (RuntimeException ex) {
+			return null;
+		}
 	}
 
 	/**
-	 * Ends an incident of the store. Fails with an {@link AdminProblem}.
+	 * Ends an incident of the store: {@code reseed} writes what this instance knows to
+	 * the store, {@code accept} takes over what the store has and needs the number of
+	 * records that it removes as {@code confirm}.
 	 */
-	CompletionStage<Map<String, Object>> recover(AdminBody body, @Nullable Principal principal) {
-		Author author = PolicyAdmin.author(body.reason(), principal);
-		return this.changes.attempt("store-recovery", "", author.reason(), principal, incident(), () -> {
-			ControlPlane control = ControlProblems.require(this.control);
-			body.requireOnly("Send {\"action\": \"reseed\", \"reason\": \"…\"}.", List.of("action", "reason"));
-			CompletionStage<Void> done = switch (body.text("action")) {
-				case "reseed" -> control.reseed(author);
-				case "accept" -> control.accept(author);
-				default -> throw AdminProblem.invalid("action", "There is no such action",
-						"Use reseed to give the store what this instance knows, or accept to take what it has.");
+	public CompletionStage<Map<String, Object>> recover(Fields body, @Nullable Principal principal) {
+		return this.access.attempt("store-recovery", "", body, principal, incident(), () -> {
+			ControlPlane control = control();
+			Author author = AdminAccess.author(body, principal);
+			body.only("Send {\"action\": \"reseed\", \"reason\": \"…\"}.",
+					List.of("action", "confirm", "force", "reason"));
+			Recovery action = body.choice("action", Recovery.class, null);
+			CompletionStage<Void> done = switch (action) {
+				case RESEED -> requireNewest(control, body.flag("force")).thenCompose((newest) -> control.reseed());
+				case ACCEPT -> control.accept(body.version("confirm"), author);
 			};
 			String before = incident();
-			return ControlProblems.translated(done)
-				.thenApply((none) -> new AdminChanges.Result(before, incident(),
-						Map.of("stale", control.state().stale(), "revision", control.state().revision())));
+			return done.thenApply((none) -> new AdminAccess.Result(before, incident(), recovered(control, action)));
 		});
 	}
 
-	private CompletionStage<Map<String, Object>> attempt(String verb, @Nullable Principal principal, Author author,
-			Supplier<Change> wished) {
-		return this.changes.attempt("record-" + verb, "", author.reason(), principal, "", () -> {
-			ControlPlane control = ControlProblems.require(this.control);
-			Change change = wished.get();
+	/** An instance that is behind another one would bring old records back. */
+	private CompletionStage<Void> requireNewest(ControlPlane control, boolean force) {
+		if (force || this.revisions == null) {
+			return CompletableFuture.completedStage(null);
+		}
+		return this.revisions.revisions().handle((revisions, failure) -> {
+			if (failure != null) {
+				throw AdminProblem.unavailable("Redis does not say which revisions the other instances have read; to "
+						+ "reseed from this instance all the same, add \"force\": true");
+			}
+			long own = control.state().revision();
+			revisions.forEach((instance, revision) -> {
+				if (revision > own) {
+					throw AdminProblem
+						.conflict(
+								"Instance " + instance + " has read revision " + revision
+										+ " of the store, this one only " + own,
+								null, "Send the call to that instance, or add \"force\": true.");
+				}
+			});
+			return null;
+		});
+	}
+
+	private static Map<String, Object> recovered(ControlPlane control, Recovery action) {
+		return new JsonObject().with("stale", control.state().stale())
+			.with("revision", control.state().revision())
+			.with("note",
+					(action == Recovery.RESEED)
+							? "The store has the newest version of each record again. Older versions and audit entries "
+									+ "that it lost are not restored"
+							: null);
+	}
+
+	private CompletionStage<Map<String, Object>> attempt(String verb, Fields fields, @Nullable Principal principal,
+			Supplier<Change> wanted) {
+		Change named = readable(wanted);
+		String target = (named != null) ? this.names.of(named.key()) : "";
+		return this.access.attempt("record-" + verb, target, fields, principal, "", () -> {
+			ControlPlane control = control();
+			Change change = wanted.get();
 			RecordVersion known = control.find(change.key());
-			return ControlProblems.translated(control.write(change, author))
-				.thenApply((written) -> new AdminChanges.Result((known != null) ? text(known) : "none", text(written),
+			return control.write(change, AdminAccess.author(fields, principal))
+				.thenApply((written) -> new AdminAccess.Result((known != null) ? text(known) : "none", text(written),
 						describe(written)));
 		});
+	}
+
+	private ControlPlane control() {
+		return AdminAccess.requireStore(this.control);
 	}
 
 	private String incident() {
@@ -175,26 +220,27 @@ public final class RecordAdmin {
 	}
 
 	private static Map<String, Object> describe(RecordVersion version) {
-		Map<String, Object> described = new LinkedHashMap<>();
 		Kind kind = version.key().kind();
-		if (kind == Kind.ALLOW || kind == Kind.DENY) {
-			described.put("entry", RecordIds.entry(RecordIds.today(version.key())));
-		}
-		else if (!version.deleted()) {
-			described.putAll(ControlPlane.body(version));
-		}
-		described.putAll(PolicyAdmin.describe(version));
-		described.put("revision", version.revision());
-		return described;
+		boolean entry = kind == Kind.ALLOW || kind == Kind.DENY;
+		return new JsonObject().with("entry", entry ? RecordIds.entry(RecordIds.today(version.key())) : null)
+			.withAll((entry || version.deleted()) ? Map.of() : ControlPlane.body(version))
+			.withAll(PolicyView.of(version))
+			.with("revision", version.revision());
 	}
 
+	/** The entry of a list has no content but its id. */
 	private static String text(RecordVersion version) {
-		return RecordIds.subject(version.key()) + ", version " + version.version()
-				+ (version.deleted() ? " (deleted)" : "");
+		Kind kind = version.key().kind();
+		boolean entry = kind == Kind.ALLOW || kind == Kind.DENY;
+		return "version " + version.version()
+				+ (version.deleted() ? " (deleted)" : entry ? "" : ' ' + Json.write(ControlPlane.body(version)));
 	}
 
-	private static AdminProblem missing() {
-		return AdminProblem.missing("", "There is no such record", "Write it with PUT.");
+	/** Ways to end an incident of the store. */
+	private enum Recovery {
+
+		RESEED, ACCEPT
+
 	}
 
 }

@@ -1,63 +1,45 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 
 import dev.ratelimit.Dimension;
-import dev.ratelimit.admin.AdminBody;
-import dev.ratelimit.admin.AdminProblem;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
 
 /**
- * Reads what a call says about records: one, named by its path, or a page of them. No
- * value of a caller is repeated in an error.
+ * Reads which records the body of a call is about: entries of lists, or a page to import.
  */
 final class RecordRequest {
 
 	/** How many records one call may import. */
-	static final int MAX_PAGE = 1_000;
+	private static final int MAX_PAGE = 1_000;
 
-	static final String EXAMPLE = "Send something like {\"records\": [{\"kind\": \"override\", \"policy\": \"orders\", "
-			+ "\"dimension\": \"tenant\", \"value\": \"acme\", \"limits\": {\"per-tenant\": \"20000/s\"}}, {\"kind\": "
-			+ "\"tier\", \"dimension\": \"tenant\", \"value\": \"acme\", \"tier\": \"pro\"}, {\"kind\": \"deny\", "
-			+ "\"entry\": {\"ip\": \"203.0.113.0/24\"}, \"delete\": true}], \"reason\": \"…\"}.";
+	private static final String EXAMPLE = "Send something like {\"records\": [{\"kind\": \"override\", \"policy\": "
+			+ "\"orders\", \"dimension\": \"tenant\", \"value\": \"acme\", \"limits\": {\"per-tenant\": \"20000/s\"}}, "
+			+ "{\"kind\": \"tier\", \"dimension\": \"tenant\", \"value\": \"acme\", \"tier\": \"pro\"}, {\"kind\": "
+			+ "\"deny\", \"entry\": {\"ip\": \"203.0.113.0/24\"}, \"delete\": true}], \"reason\": \"…\"}.";
 
 	private RecordRequest() {
 	}
 
-	static RecordKey override(String policy, String dimension, String value) {
-		return key(() -> {
-			Dimension named = new Dimension(dimension);
-			return RecordIds.override(policy, named, CallerValue.named(named, value));
-		});
-	}
-
-	static RecordKey tier(String dimension, String value) {
-		return key(() -> {
-			Dimension named = new Dimension(dimension);
-			return RecordIds.tier(named, CallerValue.named(named, value));
-		});
-	}
-
-	static RecordKey entry(Kind list, Map<String, ?> entry) {
-		return key(() -> {
+	static RecordKey entry(Kind list, Map<String, Object> entry) {
+		return RecordPath.checked(() -> {
 			Map<Dimension, String> values = new HashMap<>();
-			AdminBody texts = AdminBody.of(new HashMap<String, Object>(entry));
-			entry.keySet().forEach((name) -> values.put(new Dimension(name), text(texts, name)));
+			entry.keySet().forEach((name) -> values.put(new Dimension(name), text(Fields.ofBody(entry, null), name)));
 			return RecordIds.entry(list, values);
 		});
 	}
 
-	private static String text(AdminBody entry, String name) {
+	private static String text(Fields entry, String name) {
 		try {
 			String text = entry.text(name);
-			CallerValue.requireNoBrokenDigest(new Dimension(name), text);
+			CallerFields.requireNoBrokenDigest(new Dimension(name), text);
 			return text;
 		}
 		catch (AdminProblem ex) {
@@ -76,8 +58,8 @@ final class RecordRequest {
 	/**
 	 * The records of a page.
 	 */
-	static List<Change> page(AdminBody body) {
-		List<?> records = body.requireOnly(EXAMPLE, List.of("records", "reason")).list("records");
+	static List<Change> page(Fields body) {
+		List<?> records = body.only(EXAMPLE, List.of("records", "reason")).list("records");
 		if (records.isEmpty() || records.size() > MAX_PAGE) {
 			throw AdminProblem.invalid("records", "There are " + records.size() + " records",
 					"Send 1 to " + MAX_PAGE + " at once.");
@@ -86,11 +68,9 @@ final class RecordRequest {
 		Map<RecordKey, Integer> places = new HashMap<>();
 		for (int i = 0; i < records.size(); i++) {
 			String at = "records[" + i + "]";
-			if (!(records.get(i) instanceof Map<?, ?> record)) {
-				throw AdminProblem.invalid(at, "This is not an object", EXAMPLE);
-			}
+			Map<String, Object> record = Fields.ofBody(Collections.singletonMap(at, records.get(i)), null).object(at);
 			try {
-				Change change = change(AdminBody.of(Map.<String, Object>of(at, record)).object(at));
+				Change change = change(Fields.ofBody(record, null));
 				Integer before = places.put(change.key(), i);
 				if (before != null) {
 					throw AdminProblem.invalid("", "This is the same record as records[" + before + "]",
@@ -105,37 +85,34 @@ final class RecordRequest {
 		return changes;
 	}
 
-	private static Change change(Map<String, Object> fields) {
-		AdminBody body = AdminBody.of(fields);
-		String kind = body.text("kind");
+	private static Change change(Fields record) {
+		boolean delete = record.flag("delete");
+		ImportKind kind = record.choice("kind", ImportKind.class, null);
 		return switch (kind) {
-			case "override" -> {
-				body.requireOnly(EXAMPLE, List.of("kind", "policy", "dimension", "value", "limits", "delete"));
-				RecordKey key = override(body.text("policy"), body.text("dimension"), body.text("value"));
-				yield new Change(key, body.flag("delete") ? null : Map.of("limits", body.object("limits")), null);
+			case OVERRIDE -> {
+				record.only(EXAMPLE, List.of("kind", "policy", "dimension", "value", "limits", "delete"));
+				RecordPath path = RecordPath.override(record.text("policy"), record.text("dimension"),
+						record.text("value"));
+				yield new Change(path.key().get(), delete ? null : Map.of("limits", record.object("limits")), null);
 			}
-			case "tier" -> {
-				body.requireOnly(EXAMPLE, List.of("kind", "dimension", "value", "tier", "delete"));
-				RecordKey key = tier(body.text("dimension"), body.text("value"));
-				yield new Change(key, body.flag("delete") ? null : Map.of("tier", body.text("tier")), null);
+			case TIER -> {
+				record.only(EXAMPLE, List.of("kind", "dimension", "value", "tier", "delete"));
+				RecordPath path = RecordPath.tier(record.text("dimension"), record.text("value"));
+				yield new Change(path.key().get(), delete ? null : Map.of("tier", record.text("tier")), null);
 			}
-			case "allow", "deny" -> {
-				body.requireOnly(EXAMPLE, List.of("kind", "entry", "delete"));
-				yield new Change(entry(list(kind), body.object("entry")), body.flag("delete") ? null : Map.of(), null);
+			case ALLOW, DENY -> {
+				record.only(EXAMPLE, List.of("kind", "entry", "delete"));
+				Kind list = (kind == ImportKind.ALLOW) ? Kind.ALLOW : Kind.DENY;
+				yield new Change(entry(list, record.object("entry")), delete ? null : Map.of(), null);
 			}
-			default -> throw AdminProblem.invalid("kind", "There is no such kind of record",
-					"Use override, tier, allow or deny.");
 		};
 	}
 
-	private static RecordKey key(Supplier<RecordKey> key) {
-		try {
-			return key.get();
-		}
-		catch (IllegalArgumentException ex) {
-			throw AdminProblem.invalid("dimension", "The name of the record cannot be meant",
-					"Use a dimension such as tenant, and a value of 1 to 400 characters.");
-		}
+	/** Kinds of records that can be imported. */
+	private enum ImportKind {
+
+		OVERRIDE, TIER, ALLOW, DENY
+
 	}
 
 }

@@ -1,27 +1,36 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
-import java.util.LinkedHashMap;
+import java.security.Principal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Policy;
+import dev.ratelimit.caller.CallerNames;
+import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.policy.PolicySet;
-import dev.ratelimit.refusal.CallerNames;
 import dev.ratelimit.refusal.Refusal;
 import dev.ratelimit.refusal.RefusalHistory;
+import dev.ratelimit.refusal.RefusalQuery;
 
 /**
- * Tells why callers were refused. Whoever asks has to know the caller: in the answer,
- * callers only go by their pseudonyms.
+ * Shows why callers were refused, as in {@code tenant=acme&at=2026-11-16T03:47:00Z}. The
+ * operator has to know the caller: the answer shows callers only by their pseudonyms.
  */
 public final class RefusalAdmin {
+
+	private static final Pattern PLACE = Pattern.compile("\\d{1,15}-\\d{1,9}");
 
 	private final Supplier<PolicySet> policies;
 
@@ -31,57 +40,64 @@ public final class RefusalAdmin {
 
 	private final LongSupplier missing;
 
+	private final AdminAccess access;
+
 	/**
-	 * Creates it.
-	 * @param policies the snapshot in force
-	 * @param history what was refused, {@code null} if nobody keeps it
-	 * @param names what callers go by in it
-	 * @param missing how many refusals this instance could not keep
+	 * @param names the pseudonyms of callers in the history
+	 * @param missing number of refusals that this instance could not keep
 	 */
-	public RefusalAdmin(Supplier<PolicySet> policies, @Nullable RefusalHistory history, @Nullable CallerNames names,
-			LongSupplier missing) {
+	RefusalAdmin(Supplier<PolicySet> policies, @Nullable RefusalHistory history, @Nullable CallerNames names,
+			LongSupplier missing, AdminAccess access) {
 		this.policies = policies;
 		this.history = history;
 		this.names = names;
 		this.missing = missing;
+		this.access = access;
 	}
 
-	/**
-	 * A page of refusals. Fails with an {@link AdminProblem}.
-	 */
-	CompletionStage<Map<String, Object>> show(Map<String, String> parameters) {
+	public CompletionStage<Map<String, Object>> show(Fields query, @Nullable Principal principal) {
+		this.access.requireRead("refusals", principal);
 		RefusalHistory history = this.history;
-		CallerNames names = this.names;
-		try {
-			RefusalRequest wished = RefusalRequest.parse(parameters, this.policies.get());
-			if (history == null || names == null) {
-				throw AdminProblem.unavailable("This application keeps no history of refusals");
+		if (history == null || this.names == null) {
+			throw AdminProblem.unavailable("This application keeps no history of refusals");
+		}
+		return history.find(wanted(query, this.names)).handle((page, failure) -> {
+			if (failure instanceof RejectedExecutionException) {
+				throw AdminProblem.unavailable("Too many readers use the history of refusals at the moment; try again");
 			}
-			return history.find(wished.query(names)).handle((page, failure) -> {
-				if (failure instanceof RejectedExecutionException) {
-					throw new CompletionException(
-							AdminProblem.unavailable("Others are looking at the history of refusals; ask again"));
-				}
-				if (failure != null) {
-					throw new CompletionException(AdminProblem.unavailable("The history of refusals does not answer"));
-				}
-				return answer(history, page);
-			});
-		}
-		catch (AdminProblem ex) {
-			return CompletableFuture.failedStage(ex);
-		}
+			if (failure != null) {
+				throw AdminProblem.unavailable("The history of refusals does not answer");
+			}
+			return new JsonObject().with("source", history.keeper())
+				.with("missing", this.missing.getAsLong())
+				.with("entries", page.refusals().stream().map(Refusal::describe).toList())
+				.with("before", page.next());
+		});
 	}
 
-	private Map<String, Object> answer(RefusalHistory history, RefusalHistory.Page page) {
-		Map<String, Object> answer = new LinkedHashMap<>();
-		answer.put("source", history.keeper());
-		answer.put("missing", this.missing.getAsLong());
-		answer.put("entries", page.refusals().stream().map(Refusal::describe).toList());
-		if (page.next() != null) {
-			answer.put("before", page.next());
+	private RefusalQuery wanted(Fields query, CallerNames callers) {
+		// Includes the dimensions of all policies: the caller's policy may be deleted.
+		Set<String> dimensions = CallerFields.dimensions(this.policies.get().policies());
+		List<String> names = new ArrayList<>(List.of("policy", "at", "within", "before", "limit"));
+		names.addAll(dimensions);
+		query.only("", names);
+		Map<Dimension, String> caller = CallerFields.values(query, dimensions);
+		String policy = query.parsed("policy", (id) -> matching(id, Policy.isId(id)), "This is not the id of a policy",
+				"Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, or leave it out.");
+		Instant at = query.parsed("at", Instant::parse, "This is not a time",
+				"Use a time such as 2026-11-16T03:47:00Z.");
+		Duration within = query.duration("within", Duration.ofMinutes(1), Duration.ZERO, Duration.ofDays(365));
+		String before = query.parsed("before", (text) -> matching(text, PLACE.matcher(text).matches()),
+				"This is not a place in the history", "Use the value of 'before' in the last answer.");
+		return new RefusalQuery(policy, callers.known(caller), (at != null) ? at.minus(within) : null,
+				(at != null) ? at.plus(within) : null, before, query.pageSize());
+	}
+
+	private static String matching(String text, boolean matches) {
+		if (!matches) {
+			throw new IllegalArgumentException();
 		}
-		return answer;
+		return text;
 	}
 
 }

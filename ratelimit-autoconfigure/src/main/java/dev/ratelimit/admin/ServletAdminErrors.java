@@ -1,6 +1,6 @@
 package dev.ratelimit.admin;
 
-import java.io.FilterInputStream;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Type;
@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Ordered;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpInputMessage;
 import org.springframework.http.ResponseEntity;
@@ -23,27 +23,18 @@ import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAdapter;
 
 /**
- * Bounds the bodies that the admin API reads on the servlet stack. An advice and no
- * filter, because those of the application are not there on a management port of its own.
- * Also answers what only this stack throws: a controller that named it could not be used
- * on the other.
+ * Bounds the bodies that the admin API reads on the servlet stack, and handles the
+ * exception that only this stack throws. An advice and not a filter, because a separate
+ * management port does not have the filters of the application.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
-@ControllerAdvice(annotations = AdminApi.class)
-public final class BodyLimitAdvice extends RequestBodyAdviceAdapter {
-
-	private final Audit audit;
-
-	public BodyLimitAdvice(Audit audit) {
-		this.audit = audit;
-	}
+@ControllerAdvice(assignableTypes = AdminController.class)
+final class ServletAdminErrors extends RequestBodyAdviceAdapter {
 
 	@ExceptionHandler
-	ResponseEntity<Map<String, Object>> unreadable(HttpMediaTypeNotSupportedException failure, HandlerMethod handler,
+	ResponseEntity<Map<String, Object>> unsupported(HttpMediaTypeNotSupportedException failure, HandlerMethod handler,
 			@Nullable Principal principal) {
-		AdminApi api = AnnotationUtils.findAnnotation(handler.getBeanType(), AdminApi.class);
-		this.audit.unreadable((api != null) ? api.actions() : "", principal);
-		return AdminProblem.ofBody(failure).response();
+		return ((AdminController) handler.getBean()).unreadable(failure, principal);
 	}
 
 	@Override
@@ -55,7 +46,11 @@ public final class BodyLimitAdvice extends RequestBodyAdviceAdapter {
 	@Override
 	public HttpInputMessage beforeBodyRead(HttpInputMessage message, MethodParameter parameter, Type type,
 			Class<? extends HttpMessageConverter<?>> converterType) throws IOException {
-		return new Bounded(message.getHeaders(), new BoundedStream(message.getBody()));
+		byte[] body = message.getBody().readNBytes(AdminController.MOST_BYTES + 1);
+		if (body.length > AdminController.MOST_BYTES) {
+			throw new DataBufferLimitException("the body has more than " + AdminController.MOST_BYTES + " bytes");
+		}
+		return new Bounded(message.getHeaders(), new ByteArrayInputStream(body));
 	}
 
 	private record Bounded(HttpHeaders headers, InputStream body) implements HttpInputMessage {
@@ -68,37 +63,6 @@ public final class BodyLimitAdvice extends RequestBodyAdviceAdapter {
 		@Override
 		public InputStream getBody() {
 			return this.body;
-		}
-
-	}
-
-	private static final class BoundedStream extends FilterInputStream {
-
-		private long left = BodyTooLargeException.MOST_BYTES;
-
-		BoundedStream(InputStream in) {
-			super(in);
-		}
-
-		@Override
-		public int read() throws IOException {
-			int read = super.read();
-			spend((read >= 0) ? 1 : 0);
-			return read;
-		}
-
-		@Override
-		public int read(byte[] bytes, int offset, int length) throws IOException {
-			int read = super.read(bytes, offset, length);
-			spend(read);
-			return read;
-		}
-
-		private void spend(int read) throws IOException {
-			this.left -= Math.max(0, read);
-			if (this.left < 0) {
-				throw new BodyTooLargeException();
-			}
 		}
 
 	}

@@ -1,114 +1,98 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.security.Principal;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
-import dev.ratelimit.admin.AdminBody;
-import dev.ratelimit.admin.AdminChanges;
-import dev.ratelimit.admin.AdminCheck;
-import dev.ratelimit.admin.AdminProblem;
-import dev.ratelimit.admin.AdminQuery;
-import dev.ratelimit.admin.Audit;
-import dev.ratelimit.limiter.RedSwitch;
-import dev.ratelimit.limiter.SwitchNotWrittenException;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.ModeSwitch;
+import dev.ratelimit.json.JsonObject;
 
 /**
- * Looks at the big red switch and turns it, for those who may, leaving a trail.
+ * Shows the big red switch and turns it on and off.
  */
 public final class SwitchAdmin {
 
-	private final RedSwitch redSwitch;
+	private static final String EXAMPLE = "Send something like {\"mode\": \"allow\", \"for\": \"1h\", \"reason\": \"…\"}.";
 
-	private final AdminChanges changes;
+	private final ModeSwitch redSwitch;
+
+	private final AdminAccess access;
 
 	private final Clock clock;
 
-	public SwitchAdmin(RedSwitch redSwitch, AdminCheck check, Audit audit, Clock clock) {
+	SwitchAdmin(ModeSwitch redSwitch, AdminAccess access, Clock clock) {
 		this.redSwitch = redSwitch;
-		this.changes = new AdminChanges(check, audit);
+		this.access = access;
 		this.clock = clock;
 	}
 
 	/**
-	 * What holds on this instance. A call that a property stands before is told too.
+	 * The state of the switch on this instance.
 	 */
-	Map<String, Object> show() {
+	public Map<String, Object> show(Fields query, @Nullable Principal principal) {
+		this.access.read("switch", principal, query);
+		return state();
+	}
+
+	/** Includes a call that has no effect because a property overrides it. */
+	Map<String, Object> state() {
 		FailureMode property = this.redSwitch.property();
 		ForcedMode forced = this.redSwitch.forced();
-		Map<String, Object> shown = new LinkedHashMap<>();
-		shown.put("on", property != null || forced != null);
+		JsonObject shown = new JsonObject().with("on", property != null || forced != null);
 		if (property != null) {
-			shown.put("mode", SwitchRequest.text(property));
-			shown.put("from", "property");
-			if (forced != null) {
-				shown.put("call", describe(forced));
-			}
+			return shown.with("mode", property.text())
+				.with("from", "property")
+				.with("call", (forced != null) ? describe(forced) : null);
 		}
-		else if (forced != null) {
-			shown.put("mode", SwitchRequest.text(forced.mode()));
-			shown.put("from", "call");
-			shown.putAll(describe(forced));
-		}
-		return shown;
+		return (forced == null) ? shown
+				: shown.with("mode", forced.mode().text()).with("from", "call").withAll(describe(forced));
 	}
 
-	/**
-	 * Turns it on. Fails with an {@link AdminProblem}.
-	 */
-	CompletionStage<Map<String, Object>> turnOn(AdminBody body, @Nullable Principal principal) {
-		return attempt("switch-on", body.reason(), principal,
-				() -> this.redSwitch.turnOn(SwitchRequest.parse(body, AdminChanges.actor(principal))));
+	public CompletionStage<Map<String, Object>> turnOn(Fields body, @Nullable Principal principal) {
+		return attempt("switch-on", body, principal,
+				() -> this.redSwitch.turnOn(wanted(body, AdminAccess.actor(principal))));
 	}
 
-	/**
-	 * Turns it off. Fails with an {@link AdminProblem}.
-	 */
-	CompletionStage<Map<String, Object>> turnOff(Map<String, String> parameters, @Nullable Principal principal) {
-		return attempt("switch-off", AdminQuery.reason(parameters), principal, () -> {
-			AdminQuery.of(parameters, "reason");
+	public CompletionStage<Map<String, Object>> turnOff(Fields query, @Nullable Principal principal) {
+		return attempt("switch-off", query, principal, () -> {
+			query.only("reason");
 			return this.redSwitch.turnOff();
 		});
 	}
 
-	private CompletionStage<Map<String, Object>> attempt(String action, String reason, @Nullable Principal principal,
-			Supplier<CompletionStage<Void>> change) {
-		String before = text();
-		return this.changes.attempt(action, reason, principal, before,
-				() -> change.get()
-					.exceptionallyCompose((failure) -> CompletableFuture.failedStage(problem(failure)))
-					.thenApply((done) -> new AdminChanges.Result(before, text(), show())));
+	static ForcedMode wanted(Fields body, String actor) {
+		body.only(EXAMPLE, List.of("mode", "for", "reason"));
+		return new ForcedMode(body.choice("mode", FailureMode.class, null),
+				body.duration("for", ForcedMode.USUAL, Duration.ofSeconds(1), ForcedMode.LONGEST), actor,
+				body.reason());
 	}
 
-	private static Throwable problem(Throwable failure) {
-		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-				: failure;
-		return (cause instanceof SwitchNotWrittenException)
-				? AdminProblem.unavailable(String.valueOf(cause.getMessage())) : cause;
+	private CompletionStage<Map<String, Object>> attempt(String action, Fields fields, @Nullable Principal principal,
+			Supplier<CompletionStage<Void>> change) {
+		String before = text();
+		return this.access.attempt(action, "", fields, principal, before,
+				() -> change.get().thenApply((done) -> new AdminAccess.Result(before, text(), state())));
 	}
 
 	private Map<String, Object> describe(ForcedMode forced) {
-		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("mode", SwitchRequest.text(forced.mode()));
-		described.put("until", until(forced));
-		described.put("actor", forced.actor());
-		described.put("reason", forced.reason());
-		return described;
+		return new JsonObject().with("mode", forced.mode().text())
+			.with("until", until(forced))
+			.with("actor", forced.actor())
+			.with("reason", forced.reason());
 	}
 
 	private String text() {
 		ForcedMode forced = this.redSwitch.forced();
-		return (forced != null) ? SwitchRequest.text(forced.mode()) + " until " + until(forced) : "off";
+		return (forced != null) ? forced.mode().text() + " until " + until(forced) : "off";
 	}
 
 	private String until(ForcedMode forced) {

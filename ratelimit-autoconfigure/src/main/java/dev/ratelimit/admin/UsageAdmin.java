@@ -1,11 +1,11 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.security.Principal;
 import java.time.Clock;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -13,74 +13,90 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
-import dev.ratelimit.admin.AdminChanges;
-import dev.ratelimit.admin.AdminCheck;
-import dev.ratelimit.admin.AdminProblem;
-import dev.ratelimit.admin.AdminQuery;
-import dev.ratelimit.admin.Audit;
-import dev.ratelimit.admin.UsageView;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
+import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.limiter.CallerUsage;
 import dev.ratelimit.limiter.LimitUsage;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * Shows what a caller has used and resets it, for those who may and leaving a trail, in
- * which counters go by their keys: whose they are cannot be read there.
+ * Shows the usage of a caller, named as in {@code policy=orders&tenant=acme}, and resets
+ * it. The audit trail shows counters by their keys, which do not reveal the caller.
  */
 public final class UsageAdmin {
+
+	private static final List<String> FIELDS = List.of("policy", "limit", "tier", "reason");
 
 	private final Supplier<PolicySet> policies;
 
 	private final Supplier<CallerUsage> usage;
 
-	private final AdminChanges changes;
+	private final AdminAccess access;
 
 	private final UsageView view;
 
-	public UsageAdmin(Supplier<PolicySet> policies, Supplier<CallerUsage> usage, AdminCheck check, Audit audit,
-			Clock clock) {
+	UsageAdmin(Supplier<PolicySet> policies, Supplier<CallerUsage> usage, AdminAccess access, Clock clock) {
 		this.policies = policies;
 		this.usage = usage;
-		this.changes = new AdminChanges(check, audit);
+		this.access = access;
 		this.view = new UsageView(clock);
 	}
 
-	/**
-	 * What a caller has used. Fails with an {@link AdminProblem}.
-	 */
-	CompletionStage<Map<String, Object>> show(Map<String, String> parameters) {
-		try {
-			UsageRequest wished = UsageRequest.parse(parameters, this.policies.get());
-			CallerUsage usage = this.usage.get();
-			CallerUsage.Found found = find(usage, wished);
-			return usage.look(found, wished.request()).thenApply((usages) -> answer(found, usages));
-		}
-		catch (AdminProblem ex) {
-			return CompletableFuture.failedStage(ex);
-		}
+	public CompletionStage<Map<String, Object>> show(Fields query, @Nullable Principal principal) {
+		this.access.requireRead("usage", principal);
+		Caller caller = caller(query);
+		CallerUsage usage = this.usage.get();
+		CallerUsage.Found found = find(usage, caller);
+		return usage.read(found, caller.request()).thenApply((usages) -> answer(found, usages));
 	}
 
-	/**
-	 * Forgets it. Fails with an {@link AdminProblem}.
-	 */
-	CompletionStage<Map<String, Object>> reset(Map<String, String> parameters, @Nullable Principal principal) {
-		String reason = AdminQuery.reason(parameters);
-		return this.changes.attempt("usage-reset", target(parameters), reason, principal, "", () -> {
-			UsageRequest wished = UsageRequest.parse(parameters, this.policies.get());
+	public CompletionStage<Map<String, Object>> reset(Fields query, @Nullable Principal principal) {
+		return this.access.attempt("usage-reset", target(query), query, principal, "", () -> {
+			Caller caller = caller(query);
 			CallerUsage usage = this.usage.get();
-			CallerUsage.Found found = find(usage, wished);
-			return usage.reset(found, wished.request()).handle((done, failure) -> {
+			CallerUsage.Found found = find(usage, caller);
+			return usage.reset(found, caller.request()).handle((done, failure) -> {
 				if (failure != null) {
-					throw AdminProblem.unavailable("Not all counters could be reset; do it again when Redis answers");
+					throw AdminProblem.unavailable(
+							"Redis did not answer, and some counters may not be reset; try again when it answers");
 				}
-				return new AdminChanges.Result("", "reset " + keys(found), resetAnswer(found));
+				return new AdminAccess.Result("", "reset " + keys(found),
+						new JsonObject().with("policy", found.match().policy().id())
+							.with("reset", List.copyOf(found.limits()))
+							.with("missing", missing(found)));
 			});
 		});
 	}
 
-	private static CallerUsage.Found find(CallerUsage usage, UsageRequest wished) {
-		CallerUsage.Found found = usage.find(wished.request(), wished::means);
+	private Caller caller(Fields query) {
+		PolicySet policies = this.policies.get();
+		query.requireReadable("");
+		Policy policy = CallerFields.policy(query, policies);
+		// A tier or an override may depend on more dimensions than the limits count by.
+		Set<String> dimensions = CallerFields.dimensions(List.of(policy));
+		policies.listedDimensions().forEach((dimension) -> dimensions.add(dimension.name()));
+		policy.settings()
+			.overrides()
+			.forEach((override) -> override.when().keySet().forEach((dimension) -> dimensions.add(dimension.name())));
+		List<String> names = new ArrayList<>(FIELDS);
+		names.addAll(dimensions);
+		query.only("", names);
+		Request request = Request.of(policy.id());
+		if (query.has("tier")) {
+			request = request.withTier(query.text("tier", ""));
+		}
+		for (Map.Entry<Dimension, String> value : CallerFields.values(query, dimensions).entrySet()) {
+			request = request.with(value.getKey(), value.getValue());
+		}
+		return new Caller(request, CallerFields.limit(query, policy));
+	}
+
+	private static CallerUsage.Found find(CallerUsage usage, Caller caller) {
+		CallerUsage.Found found = usage.find(caller.request(),
+				(limit) -> caller.limit() == null || caller.limit().name().equals(limit.name()));
 		if (found == null) {
 			throw AdminProblem.missing("policy", "There is no such policy",
 					"Use one of those that GET policies lists.");
@@ -89,56 +105,40 @@ public final class UsageAdmin {
 			String needed = found.missing()
 				.entrySet()
 				.stream()
-				.map((limit) -> limit.getKey() + " needs " + names(limit.getValue()))
+				.map((limit) -> limit.getKey() + " needs " + String.join(" and ", UsageView.names(limit.getValue())))
 				.collect(Collectors.joining(", "));
 			List<Dimension> first = found.missing().values().iterator().next();
-			throw AdminProblem.invalid(first.get(0).name(),
-					"What is known about the caller is not enough for any limit", "Add values: " + needed + ".");
+			throw AdminProblem.invalid(first.get(0).name(), "Every limit needs more values of the caller",
+					"Add values: " + needed + ".");
 		}
 		return found;
 	}
 
 	private Map<String, Object> answer(CallerUsage.Found found, List<LimitUsage> usages) {
 		if (usages.stream().noneMatch(LimitUsage::answered)) {
-			throw AdminProblem.unavailable("The counters do not answer");
+			throw AdminProblem.unavailable("Redis does not answer, so the counters cannot be read");
 		}
-		Map<String, Object> answer = new LinkedHashMap<>();
-		answer.put("policy", found.match().policy().id());
-		answer.put("version", found.match().policy().version());
-		answer.put("algorithm", found.match().policy().algorithm().text());
-		answer.put("limits", usages.stream().map((usage) -> {
-			Map<String, Object> described = this.view.describe(usage);
-			described.put("key", usage.key());
-			return described;
-		}).toList());
-		putMissing(answer, found);
-		return answer;
+		return new JsonObject().with("policy", found.match().policy().id())
+			.with("version", found.match().policy().version())
+			.with("algorithm", found.match().policy().algorithm().text())
+			.with("limits", usages.stream().map((usage) -> this.view.describe(usage).with("key", usage.key())).toList())
+			.with("missing", missing(found));
 	}
 
-	private static Map<String, Object> resetAnswer(CallerUsage.Found found) {
-		Map<String, Object> answer = new LinkedHashMap<>();
-		answer.put("policy", found.match().policy().id());
-		answer.put("reset", List.copyOf(found.limits()));
-		putMissing(answer, found);
-		return answer;
+	private static @Nullable Map<String, Object> missing(CallerUsage.Found found) {
+		JsonObject missing = new JsonObject();
+		found.missing().forEach((limit, dimensions) -> missing.put(limit, UsageView.names(dimensions)));
+		return missing.isEmpty() ? null : missing;
 	}
 
-	private static void putMissing(Map<String, Object> answer, CallerUsage.Found found) {
-		if (!found.missing().isEmpty()) {
-			Map<String, Object> missing = new LinkedHashMap<>();
-			found.missing().forEach((limit, dimensions) -> missing.put(limit, UsageView.names(dimensions)));
-			answer.put("missing", missing);
-		}
-	}
-
-	/** The policy and what the caller was named by, never the values. */
-	private static String target(Map<String, String> parameters) {
-		String by = parameters.keySet()
+	/** The policy and the dimensions of the caller, never the values. */
+	private static String target(Fields query) {
+		String by = query.names()
 			.stream()
-			.filter((name) -> !UsageRequest.FIELDS.contains(name))
+			.filter((name) -> !FIELDS.contains(name))
 			.sorted()
 			.collect(Collectors.joining(", "));
-		return parameters.getOrDefault("policy", "") + " by " + by;
+		return ((query.value("policy") instanceof String policy) ? policy : "") + " by " + by;
 	}
 
 	private static String keys(CallerUsage.Found found) {
@@ -148,8 +148,8 @@ public final class UsageAdmin {
 			.collect(Collectors.joining(", "));
 	}
 
-	private static String names(List<Dimension> dimensions) {
-		return String.join(" and ", UsageView.names(dimensions));
+	/** The caller that a call is about, and its limit if it names one. */
+	private record Caller(Request request, @Nullable Limit limit) {
 	}
 
 }

@@ -1,44 +1,40 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.aop;
 
-import java.util.concurrent.Executor;
+import java.lang.reflect.Proxy;
 import java.util.concurrent.ForkJoinPool;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.task.TaskExecutor;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.util.ClassUtils;
 
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.aop.BlockingHandlers;
-import dev.ratelimit.aop.CurrentCall;
-import dev.ratelimit.aop.ExchangeCurrentCall;
-import dev.ratelimit.aop.RateLimitedAdvisor;
-import dev.ratelimit.aop.RateLimitedAspect;
-import dev.ratelimit.aop.RateLimitedExceptionResolver;
-import dev.ratelimit.aop.RateLimitedHandlerAdapter;
-import dev.ratelimit.aop.RateLimitedMethod;
-import dev.ratelimit.aop.RateLimitedMethods;
-import dev.ratelimit.aop.RateLimitedProxyCheck;
-import dev.ratelimit.aop.RateLimitedProxyRegistrar;
-import dev.ratelimit.aop.RateLimitedWebExceptionHandler;
-import dev.ratelimit.aop.ServletCurrentCall;
-import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.UnknownPolicies;
 import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
@@ -51,8 +47,8 @@ import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
 @ConditionalOnClass(Advisor.class)
 @ConditionalOnBean({ RateLimiter.class, RequestResolver.class, HttpAnswers.class })
-@Import(RateLimitedProxyRegistrar.class)
-public class RateLimitedAutoConfiguration {
+@Import(RateLimitedAutoConfiguration.ProxyRegistrar.class)
+public final class RateLimitedAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -68,8 +64,8 @@ public class RateLimitedAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static RateLimitedProxyCheck rateLimitedProxyCheck(RateLimitedMethods methods) {
-		return new RateLimitedProxyCheck(methods);
+	static ProxyCheck rateLimitedProxyCheck(RateLimitedMethods methods) {
+		return new ProxyCheck(methods);
 	}
 
 	@Bean
@@ -78,21 +74,20 @@ public class RateLimitedAutoConfiguration {
 			HttpAnswers answers, ObjectProvider<CurrentCall.Source> currentCall,
 			ObjectProvider<CallTrace.Source> traces,
 			@Qualifier("applicationTaskExecutor") ObjectProvider<TaskExecutor> executor) {
-		Executor fallback = ForkJoinPool.commonPool();
 		TaskExecutor application = executor.getIfAvailable();
 		return new RateLimitedAspect(methods, resolver, limiter, answers,
 				currentCall.getIfAvailable(() -> CurrentCall.Source.NONE),
-				traces.getIfAvailable(() -> CallTrace.Source.NONE), (application != null) ? application : fallback);
+				traces.getIfAvailable(() -> CallTrace.Source.NONE),
+				(application != null) ? application : ForkJoinPool.commonPool());
 	}
 
 	@Bean
 	SmartInitializingSingleton rateLimitedPolicyCheck(RateLimitedMethods methods, Policies policies,
-			ObjectProvider<ControlPlane> control) {
+			UnknownPolicies unknown) {
 		return () -> methods.known()
 			.stream()
 			.filter((method) -> policies.get().find(method.policy()) == null)
-			.forEach((method) -> UnknownPolicy.found("@RateLimited on " + method.name(), method.policy(), policies,
-					control.getIfAvailable()));
+			.forEach((method) -> unknown.found("@RateLimited on " + method.name(), method.policy()));
 	}
 
 	@Bean
@@ -104,13 +99,43 @@ public class RateLimitedAutoConfiguration {
 			.toList();
 	}
 
+	/**
+	 * Makes sure that proxies are created, as Spring's other annotations do. Otherwise an
+	 * application without AspectJ, or with {@code spring.aop.auto} off, would silently
+	 * not be limited.
+	 */
+	static final class ProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+		}
+
+	}
+
+	/**
+	 * Fails the start for methods with {@link RateLimited} that no proxy can check.
+	 */
+	record ProxyCheck(RateLimitedMethods methods) implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String name) {
+			Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
+			if (!Proxy.isProxyClass(type)) {
+				this.methods.requireChecked(type, AopUtils.isJdkDynamicProxy(bean));
+			}
+			return bean;
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnWebApplication(type = Type.SERVLET)
 	static class ServletConfiguration {
 
 		@Bean
 		CurrentCall.Source rateLimitedCurrentCall() {
-			return ServletCurrentCall::find;
+			return ServletCurrentCall.SOURCE;
 		}
 
 		@Configuration(proxyBeanMethods = false)
@@ -120,9 +145,14 @@ public class RateLimitedAutoConfiguration {
 			@Bean
 			@ConditionalOnMissingBean
 			RateLimitedExceptionResolver rateLimitedExceptionResolver(HttpAnswers answers,
-					ObjectProvider<CallTrace.Source> traces) {
+					ObjectProvider<CallTrace.Source> traces, ApplicationContext context) {
 				CallTrace.Source found = traces.getIfAvailable(() -> CallTrace.Source.NONE);
-				return new RateLimitedExceptionResolver(answers, () -> found.find(null).id());
+				return new RateLimitedExceptionResolver(answers, () -> found.find(null).id(), context);
+			}
+
+			@Bean
+			DecisionArguments.Mvc rateLimitedDecisionArguments() {
+				return new DecisionArguments.Mvc();
 			}
 
 		}
@@ -149,8 +179,14 @@ public class RateLimitedAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		RateLimitedWebExceptionHandler rateLimitedWebExceptionHandler(HttpAnswers answers,
-				ObjectProvider<CallTrace.Source> traces) {
-			return new RateLimitedWebExceptionHandler(answers, traces.getIfAvailable(() -> CallTrace.Source.NONE));
+				ObjectProvider<CallTrace.Source> traces, ApplicationContext context) {
+			return new RateLimitedWebExceptionHandler(answers, traces.getIfAvailable(() -> CallTrace.Source.NONE),
+					context);
+		}
+
+		@Bean
+		DecisionArguments.Flux rateLimitedDecisionArguments() {
+			return new DecisionArguments.Flux();
 		}
 
 		@Bean
@@ -173,10 +209,10 @@ public class RateLimitedAutoConfiguration {
 		}
 
 		private void warn(RateLimitedMethod method) {
-			logger.warn("@RateLimited on {}: a call on an event loop does not know who calls, except in the body of a"
+			logger.warn("@RateLimited on {}: a call on an event loop does not know its caller, except in the body of a"
 					+ " limited handler, and cannot wait for a decision. The failure mode of policy '{}' answers, unless"
-					+ " its limits need no caller and the decision is there at once. Let the method return a Mono or a"
-					+ " Flux", method.name(), method.policy());
+					+ " its limits need no caller and the decision is available at once. Let the method return a Mono"
+					+ " or a Flux", method.name(), method.policy());
 		}
 
 	}

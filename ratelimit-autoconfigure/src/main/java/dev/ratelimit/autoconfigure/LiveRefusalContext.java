@@ -10,34 +10,20 @@ import org.springframework.beans.factory.ObjectProvider;
 import dev.ratelimit.Policy;
 import dev.ratelimit.guard.BreakerState;
 import dev.ratelimit.guard.Nodes;
-import dev.ratelimit.refusal.Circumstances;
+import dev.ratelimit.refusal.RefusalContext;
 
 /**
- * What is going on about a policy: breakers that are open, a rollout, a recent change.
+ * What may explain the refusals of a policy: open breakers, a rollout, a recent change.
  */
-final class RefusalCircumstances implements Function<String, Circumstances> {
-
-	private final Policies policies;
-
-	private final ObjectProvider<Nodes> nodes;
-
-	private final RecentChanges changes;
-
-	private final InstantSource clock;
-
-	RefusalCircumstances(Policies policies, ObjectProvider<Nodes> nodes, RecentChanges changes, InstantSource clock) {
-		this.policies = policies;
-		this.nodes = nodes;
-		this.changes = changes;
-		this.clock = clock;
-	}
+record LiveRefusalContext(Policies policies, ObjectProvider<Nodes> nodes, RecentChanges changes,
+		InstantSource clock) implements Function<String, RefusalContext> {
 
 	@Override
-	public Circumstances apply(String id) {
+	public RefusalContext apply(String id) {
 		Policy newest = this.policies.get().find(id);
 		RecentChanges.Change change = this.changes.of(id);
 		Duration ago = (change != null) ? Duration.between(change.time(), this.clock.instant()) : Duration.ZERO;
-		return new Circumstances(breakersOpen(), (newest != null) ? newest.version() : 0,
+		return new RefusalContext(breakersOpen(), (newest != null) ? newest.version() : 0,
 				(newest != null) ? newest.settings().rollout().percent() : 100, (change != null) ? change.what() : null,
 				ago.isNegative() ? Duration.ZERO : ago);
 	}

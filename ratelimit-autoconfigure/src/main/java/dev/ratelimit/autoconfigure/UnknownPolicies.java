@@ -1,40 +1,68 @@
 package dev.ratelimit.autoconfigure;
 
-import java.util.Set;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.ratelimit.config.InvalidPolicyException;
+import dev.ratelimit.config.Nearest;
 import dev.ratelimit.control.ControlPlane;
 
 /**
- * The failure for a name that is no policy's, with the nearest one that is.
+ * Fails the start for the name of a policy that does not exist, with the most similar one
+ * that does. While the store is not read, the name is checked later.
  */
-final class UnknownPolicy {
+public final class UnknownPolicies {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
-	private UnknownPolicy() {
+	private final Policies policies;
+
+	private final Supplier<@Nullable ControlPlane> control;
+
+	/** As many as routes and annotations name. */
+	private final Queue<Name> unread = new ConcurrentLinkedQueue<>();
+
+	UnknownPolicies(Policies policies, Supplier<@Nullable ControlPlane> control) {
+		this.policies = policies;
+		this.control = control;
 	}
 
 	/**
 	 * Fails, unless the policy may be in a store that has not been read yet.
+	 * @param where the place that names the policy
 	 */
-	static void found(String where, String id, Policies policies, @Nullable ControlPlane control) {
-		InvalidPolicyException failure = failure(where, id, policies.get().ids());
-		if (control == null || control.state().lastContact() != null) {
-			throw failure;
+	public void found(String where, String id) {
+		ControlPlane control = this.control.get();
+		if (control == null || control.state().read()) {
+			throw unknown(where, id);
 		}
-		logger.warn("{} names policy '{}', which is not known yet: the store of policies has not answered. Until it "
-				+ "does, requests are decided by ratelimit.on-unknown-policy", where, id);
+		this.unread.add(new Name(where, id));
+		logger.warn("{} names policy '{}', which is not known yet: the policy store has not been read. Until it is, "
+				+ "ratelimit.on-unknown-policy decides these requests", where, id);
 	}
 
-	static InvalidPolicyException failure(String where, String id, Set<String> ids) {
-		String nearest = Nearest.of(id, ids);
+	/** Fails for the first name that the store does not have either. */
+	void checkAgain() {
+		for (Name name = this.unread.poll(); name != null; name = this.unread.poll()) {
+			if (this.policies.get().find(name.id()) == null) {
+				throw unknown(name.where(), name.id());
+			}
+		}
+	}
+
+	private InvalidPolicyException unknown(String where, String id) {
+		String nearest = Nearest.of(id, this.policies.get().ids());
 		return new InvalidPolicyException(where + " names policy '" + id + "', which does not exist.",
 				((nearest != null) ? "Did you mean '" + nearest + "'? " : "")
 						+ "Use a policy under 'ratelimit.policies', or add 'ratelimit.policies." + id + "'.");
+	}
+
+	private record Name(String where, String id) {
 	}
 
 }

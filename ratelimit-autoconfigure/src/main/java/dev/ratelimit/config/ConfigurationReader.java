@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,6 +23,7 @@ import org.springframework.core.env.Environment;
 
 import dev.ratelimit.Policy;
 import dev.ratelimit.control.Configuration;
+import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.control.Rejected;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.store.RecordKey;
@@ -30,8 +31,7 @@ import dev.ratelimit.store.RecordKey.Kind;
 
 /**
  * Reads policies and lists from the environment once more. Unlike at the start nothing
- * fails: of a policy or a list that cannot be meant the last good one is kept, and the
- * rest is read.
+ * fails: an invalid policy or list keeps its last good version, and the rest is read.
  */
 final class ConfigurationReader {
 
@@ -42,7 +42,7 @@ final class ConfigurationReader {
 	private static final Bindable<List<Map<String, String>>> ENTRIES = Bindable.of(ResolvableType
 		.forClassWithGenerics(List.class, ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)));
 
-	/** More of an id nobody means. */
+	/** Longest id that is shown. */
 	private static final int MAX_ID = 63;
 
 	private final PolicyMapper mapper;
@@ -51,15 +51,18 @@ final class ConfigurationReader {
 
 	private final PropertyCheck check;
 
-	ConfigurationReader(PolicyMapper mapper, Environment environment, PropertyCheck check) {
+	private final PolicyUses uses;
+
+	ConfigurationReader(PolicyMapper mapper, Environment environment, PropertyCheck check, PolicyUses uses) {
+		this.uses = uses;
 		this.mapper = mapper;
 		this.environment = environment;
 		this.check = check;
 	}
 
 	/**
-	 * Reads all.
-	 * @param last what is kept where nothing better is to be had
+	 * Reads the whole configuration.
+	 * @param last the one in force, which keeps the place of what is not valid
 	 */
 	Configuration read(Configuration last) {
 		Binder binder = Binder.get(this.environment);
@@ -88,7 +91,7 @@ final class ConfigurationReader {
 
 	private static void keepLists(List<InvalidPolicyException> mistakes, List<Rejected> rejected) {
 		InvalidPolicyException all = PropertyCheck.all(mistakes);
-		logger.warn("'ratelimit.allow' and 'ratelimit.deny' are not reloaded; the lists before stay in force. {}",
+		logger.warn("'ratelimit.allow' and 'ratelimit.deny' are not reloaded; the previous lists stay in force. {}",
 				all.getMessage());
 		for (Kind kind : List.of(Kind.ALLOW, Kind.DENY)) {
 			rejected.add(rejected(kind, "ratelimit." + kind.text(), all));
@@ -100,7 +103,7 @@ final class ConfigurationReader {
 				() -> binder.bind(POLICIES, Bindable.mapOf(String.class, PolicyProperties.class), handler)
 					.orElseGet(Map::of),
 				(problem) -> {
-					logger.warn("'{}' is not reloaded; the policies before stay in force. {}", POLICIES,
+					logger.warn("'{}' is not reloaded; the previous policies stay in force. {}", POLICIES,
 							problem.getMessage());
 					rejected.add(rejected(Kind.POLICY, POLICIES.toString(), problem));
 				});
@@ -113,7 +116,7 @@ final class ConfigurationReader {
 				return;
 			}
 			String at = POLICIES + "." + id;
-			Policy policy = checked(at, () -> this.mapper.map(at, id, properties),
+			Policy policy = checked(at, () -> fitting(this.mapper.map(at, id, properties)),
 					(problem) -> handler.problems.put(id, problem));
 			if (policy != null) {
 				policies.put(id, policy);
@@ -125,23 +128,32 @@ final class ConfigurationReader {
 				policies.put(id, known);
 			}
 			logger.warn("Policy '{}' of the configuration is not reloaded; {}. {}", id,
-					(known != null) ? "the one before stays in force" : "there is none before it",
+					(known != null) ? "the previous one stays in force" : "there is no previous one",
 					problem.getMessage());
 			rejected.add(rejected(Kind.POLICY, id, problem));
 		});
 		return policies;
 	}
 
+	List<String> warnings(Policy policy) {
+		return this.mapper.warnings(policy);
+	}
+
+	private Policy fitting(Policy policy) {
+		this.uses.requireFitting(policy);
+		return policy;
+	}
+
 	/**
-	 * A list, as a whole. Its entries name callers, so the log only says where the
-	 * mistake is.
+	 * Reads one list. Its entries name callers, so the log only says where the mistake
+	 * is.
 	 */
 	private AccessList list(Binder binder, Kind kind, AccessList last, List<Rejected> rejected) {
 		String name = "ratelimit." + kind.text();
 		AccessList list = checked(name,
 				() -> this.mapper.list(name, kind == Kind.DENY, binder.bind(name, ENTRIES).orElseGet(List::of)),
 				(problem) -> {
-					logger.warn("'{}' is not reloaded; the list before stays in force. {}", problem.field(),
+					logger.warn("'{}' is not reloaded; the previous list stays in force. {}", problem.field(),
 							problem.fix());
 					rejected.add(rejected(kind, name, problem));
 				});
@@ -168,12 +180,12 @@ final class ConfigurationReader {
 			return ex;
 		}
 		return (failure instanceof BindException ex) ? DocumentBinder.failure(ex)
-				: new InvalidPolicyException(at, "'" + at + "' cannot be meant: " + failure.getMessage() + ".",
-						"Set '" + at + "' to something that can be meant.");
+				: new InvalidPolicyException(at, "'" + at + "' is not valid: " + failure.getMessage() + ".",
+						"Correct '" + at + "'; docs/configuration.md lists its fields and their ranges.");
 	}
 
 	/**
-	 * Leaves out a policy that cannot be bound, and goes on with the next.
+	 * Leaves out a policy that cannot be bound, and continues with the next.
 	 */
 	private static final class OneByOne extends AbstractBindHandler {
 

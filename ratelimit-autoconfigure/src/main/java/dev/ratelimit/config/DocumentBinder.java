@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -17,31 +17,46 @@ import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.core.convert.ConversionException;
 
+import dev.ratelimit.EnumText;
+
 /**
- * Binds a JSON object to a record of properties as Boot binds the same in YAML, but
- * demands that each field is known and has the shape that is wanted: a slip must not be a
- * default. Boot's own binder would need 2 ms for a policy, and there may be ten thousand.
+ * Binds a JSON object to a record of properties as Boot binds the same in YAML, but every
+ * field has to be known and to have the right shape: a slip must not turn into a default.
+ * Boot's own binder would need 2 ms for a policy, and there may be ten thousand.
  */
 final class DocumentBinder {
 
-	/** Name of a document whose fields go by their own names. */
+	/** Name of a document whose fields are shown without a prefix. */
 	static final String BODY = "body";
 
-	private DocumentBinder() {
+	/** Gets the names of unknown fields, {@code null} if there must be none. */
+	private final @Nullable Consumer<String> unknown;
+
+	private DocumentBinder(@Nullable Consumer<String> unknown) {
+		this.unknown = unknown;
 	}
 
 	/**
 	 * Binds a document.
-	 * @param name what it goes by in what is said about it
+	 * @param name its name in messages
 	 * @throws InvalidPolicyException naming the field, the value and the fix
 	 */
 	static <T> T bind(String name, Class<T> type, Map<String, Object> document) {
-		return type.cast(record(name, type, document));
+		return type.cast(new DocumentBinder(null).record(name, type, document));
 	}
 
 	/**
-	 * What is wrong with a value of the configuration that could not be bound, and the
-	 * fix.
+	 * Binds a stored document without the fields that this release does not know: a newer
+	 * one may have written them.
+	 * @param unknown gets the name of each such field within the document
+	 */
+	static <T> T bindKnown(String name, Class<T> type, Map<String, Object> document, Consumer<String> unknown) {
+		return type.cast(new DocumentBinder((field) -> unknown.accept(field.substring(name.length() + 1))).record(name,
+				type, document));
+	}
+
+	/**
+	 * Describes a value of the configuration that could not be bound.
 	 */
 	static InvalidPolicyException failure(BindException ex) {
 		String field = shown(ex.getName().toString());
@@ -51,7 +66,7 @@ final class DocumentBinder {
 				"Set '" + field + "' to " + wanted(ex.getTarget().getType().resolve(Object.class)) + ".");
 	}
 
-	private static Object value(String at, Type type, @Nullable Object value) {
+	private Object value(String at, Type type, @Nullable Object value) {
 		if (value == null) {
 			throw new InvalidPolicyException(shown(at), "'" + shown(at) + "' is null.", "Leave it out.");
 		}
@@ -80,13 +95,17 @@ final class DocumentBinder {
 		return scalar(at, type, value.toString());
 	}
 
-	private static Object record(String at, Class<?> type, Map<?, ?> fields) {
+	private Object record(String at, Class<?> type, Map<?, ?> fields) {
 		RecordShape shape = RecordShape.of(type);
 		@Nullable Object[] values = shape.defaults();
 		@Nullable String[] spellings = new @Nullable String[values.length];
 		fields.forEach((key, value) -> {
 			String name = String.valueOf(key);
 			RecordShape.Field field = shape.field(name);
+			if (field == null && this.unknown != null) {
+				this.unknown.accept(shown(at + '.' + name));
+				return;
+			}
 			if (field == null) {
 				String shown = shown(at + '.' + name);
 				throw shape.isNotSupportedYet(name) ? FieldRules.notSupported(shown)
@@ -101,7 +120,7 @@ final class DocumentBinder {
 						"Set '" + shown + "' once.");
 			}
 			spellings[field.place()] = name;
-			// As in YAML, where an object without fields is not there.
+			// As in YAML, where an object without fields counts as absent.
 			if (!(isRecord(field.type()) && value instanceof Map<?, ?> map && map.isEmpty())) {
 				values[field.place()] = value(at + '.' + field.name(), field.type(), value);
 			}
@@ -120,7 +139,7 @@ final class DocumentBinder {
 			}
 		}
 		catch (ConversionException ex) {
-			// What is wrong with it is said below, in fewer words.
+			// The exception below says it in fewer words.
 		}
 		throw new InvalidPolicyException(shown(at), "'" + shown(at) + "' cannot be '" + text + "'.",
 				"Set '" + shown(at) + "' to " + wanted(type) + ".");
@@ -141,13 +160,16 @@ final class DocumentBinder {
 	private static String name(String at, Object key) {
 		String name = String.valueOf(key);
 		if (name.isEmpty() || name.contains("[") || name.contains("]")) {
-			throw new InvalidPolicyException(shown(at),
-					"A name in '" + shown(at) + "' is empty or has a bracket in it.", "Use a name without brackets.");
+			throw new InvalidPolicyException(shown(at), "A name in '" + shown(at) + "' is empty or contains a bracket.",
+					"Use a name without brackets.");
 		}
 		return name;
 	}
 
-	/** As somebody who reads JSON would say it. */
+	/**
+	 * A path in the notation of JSON: {@code limits.per-user} for
+	 * {@code limits[per-user]}.
+	 */
 	private static String shown(String name) {
 		String path = name.startsWith(BODY + '.') ? name.substring(BODY.length() + 1) : name;
 		return path.replaceAll("\\[([^\\]/]*[^\\]/0-9][^\\]/]*)\\]", ".$1");
@@ -156,7 +178,7 @@ final class DocumentBinder {
 	private static String wanted(@Nullable Type type) {
 		if (type instanceof Class<?> enumeration && enumeration.isEnum()) {
 			return "one of: " + Arrays.stream(enumeration.getEnumConstants())
-				.map((constant) -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+				.map((constant) -> EnumText.of((Enum<?>) constant))
 				.collect(Collectors.joining(", "));
 		}
 		if (type == Duration.class) {

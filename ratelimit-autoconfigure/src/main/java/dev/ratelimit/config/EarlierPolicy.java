@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -16,12 +16,15 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rollout;
 
 /**
- * Makes of a policy that an earlier release accepted and stored one that can be written
- * today. The rules for writing became stricter, but a limit that is in the store must not
- * be lost with an upgrade. What has never been accepted stays in the document, and so is
+ * Upgrades a policy that an earlier release accepted and stored, so that it can be
+ * written today. The rules for writing became stricter, but an upgrade must not lose a
+ * stored limit. A field that no release accepted stays in the document, which is then
  * refused.
  */
 final class EarlierPolicy {
+
+	/** An earlier release accepted these fields with any value, and ignored them. */
+	static final List<String> ONCE_IGNORED = List.of("cost", "penalty");
 
 	private static final RecordShape POLICY = RecordShape.of(PolicyProperties.class);
 
@@ -31,18 +34,15 @@ final class EarlierPolicy {
 	}
 
 	/**
-	 * The document without settings and overrides that have no effect, with a unit on
+	 * The document without stages and overrides that have no effect, with a unit on
 	 * durations, and with deadlines and holds of at least their minimum.
-	 * @param changed gets the name of each field that is not as it was
+	 * @param changed gets the name of each field that the upgrade changes
 	 */
 	static Map<String, Object> upgrade(Map<String, Object> document, Consumer<String> changed) {
 		Map<String, Object> upgraded = new LinkedHashMap<>();
 		boolean shadow = isShadow(document);
 		document.forEach((name, value) -> {
-			if (POLICY.isNotSupportedYet(name)) {
-				changed.accept(name);
-			}
-			else if (is(POLICY, name, "timeout")) {
+			if (is(POLICY, name, "timeout")) {
 				upgraded.put(name, duration(name, value, Policy.MIN_TIMEOUT, changed));
 			}
 			else if (is(POLICY, name, "overrides") && value instanceof List<?> overrides) {
@@ -58,7 +58,27 @@ final class EarlierPolicy {
 		return upgraded;
 	}
 
-	/** One that is for no address, or for a broken digest, has never matched anybody. */
+	static boolean has(String field, Map<String, Object> document) {
+		return document.keySet().stream().anyMatch((name) -> is(POLICY, name, field));
+	}
+
+	/**
+	 * The document without a field.
+	 * @param changed gets the field's name as the document spells it
+	 */
+	static Map<String, Object> without(String field, Map<String, Object> document, Consumer<String> changed) {
+		Map<String, Object> without = new LinkedHashMap<>(document);
+		without.keySet().removeIf((name) -> {
+			boolean found = is(POLICY, name, field);
+			if (found) {
+				changed.accept(name);
+			}
+			return found;
+		});
+		return without;
+	}
+
+	/** An override for an invalid address or digest never matched a caller. */
 	private static List<?> overrides(String at, List<?> overrides, Consumer<String> changed) {
 		List<?> matching = overrides.stream().filter((override) -> !neverMatches(override)).toList();
 		if (matching.size() < overrides.size()) {
@@ -117,7 +137,7 @@ final class EarlierPolicy {
 		return found != null && found.name().equals(field);
 	}
 
-	/** What a text means, {@code null} for what the binder will refuse. */
+	/** The value of a text, {@code null} if the binder will refuse it. */
 	private static @Nullable Object convert(String text, Class<?> type) {
 		try {
 			return RecordShape.convert(text, type);

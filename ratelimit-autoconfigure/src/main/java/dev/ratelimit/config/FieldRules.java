@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -7,8 +7,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What holds for every setting, whichever way it comes in: at start, with a refresh or in
- * a document.
+ * Rules for every setting, whether it is read at start, at a refresh or from a document.
  */
 final class FieldRules {
 
@@ -18,7 +17,7 @@ final class FieldRules {
 	}
 
 	/**
-	 * A setting of a later version.
+	 * A setting that a later version will have.
 	 */
 	static InvalidPolicyException notSupported(String field) {
 		return new InvalidPolicyException(field, "'" + field + "' is not supported yet.", "Remove '" + field + "'.");
@@ -33,8 +32,8 @@ final class FieldRules {
 	}
 
 	/**
-	 * Whether a text is a duration without its unit. Boot would read milliseconds, and
-	 * whoever wrote it probably thought of seconds.
+	 * Whether a text is a duration without its unit. Boot would read milliseconds, but
+	 * the author probably meant seconds.
 	 */
 	static boolean lacksUnit(@Nullable Type type, String text) {
 		return type == Duration.class && NUMBER.matcher(text).matches();

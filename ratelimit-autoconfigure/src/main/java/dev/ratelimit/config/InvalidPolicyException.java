@@ -1,53 +1,29 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
+
+import dev.ratelimit.control.InvalidChangeException;
 
 /**
- * A property says something that cannot be meant. Shown by
- * {@link InvalidPolicyFailureAnalyzer}.
+ * A property of a policy, a list or a route is invalid. Shown by
+ * {@link InvalidPolicyFailureAnalyzer} if it comes from the configuration.
  */
-public final class InvalidPolicyException extends RuntimeException {
+public final class InvalidPolicyException extends InvalidChangeException {
 
-	private static final long serialVersionUID = 1L;
-
-	private final String field;
-
-	private final String problem;
-
-	private final String fix;
-
-	InvalidPolicyException(String problem, String fix) {
+	public InvalidPolicyException(String problem, String fix) {
 		this("", problem, fix);
 	}
 
 	/**
-	 * Creates it.
-	 * @param field where it is, as the fix names it
+	 * @param field the property, as the fix names it; empty if it is not known
+	 * @param problem what is wrong: the property and its value
+	 * @param fix what to do
 	 */
-	InvalidPolicyException(String field, String problem, String fix) {
-		super(problem + " " + fix);
-		this.field = field;
-		this.problem = problem;
-		this.fix = fix;
+	public InvalidPolicyException(String field, String problem, String fix) {
+		super(field, problem, fix);
 	}
 
-	/**
-	 * Where it is; empty if that is not known.
-	 */
-	String field() {
-		return this.field;
-	}
-
-	/**
-	 * What is wrong, where, and the value.
-	 */
-	public String problem() {
-		return this.problem;
-	}
-
-	/**
-	 * What to do.
-	 */
-	public String fix() {
-		return this.fix;
+	@Override
+	public String getMessage() {
+		return problem() + " " + fix();
 	}
 
 }

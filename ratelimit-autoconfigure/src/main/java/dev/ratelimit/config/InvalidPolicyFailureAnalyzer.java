@@ -1,10 +1,10 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
- * Turns a property that cannot be meant into what is wrong and what to do.
+ * Describes an invalid property: what is wrong and what to do.
  */
 class InvalidPolicyFailureAnalyzer extends AbstractFailureAnalyzer<InvalidPolicyException> {
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.util.Collection;
 import java.util.Comparator;
@@ -6,9 +6,9 @@ import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the name that was probably wanted in place of one that is not known.
+ * Finds the known name that is most similar to an unknown one.
  */
-final class Nearest {
+public final class Nearest {
 
 	private Nearest() {
 	}
@@ -16,7 +16,7 @@ final class Nearest {
 	/**
 	 * The candidate with the fewest differences, {@code null} without candidates.
 	 */
-	static @Nullable String of(String name, Collection<String> candidates) {
+	public static @Nullable String of(String name, Collection<String> candidates) {
 		return candidates.stream().min(Comparator.comparingInt((known) -> distance(name, known))).orElse(null);
 	}
 

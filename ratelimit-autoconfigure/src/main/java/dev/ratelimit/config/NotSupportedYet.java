@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -6,9 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Names of settings that a record of properties will have. Until then they are refused
- * with a message that says so: a limit that is configured and not kept would be worse
- * than none.
+ * Names of settings that a later version will have. They are refused with a message that
+ * says so: a configured limit without effect would be worse than none.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,24 +1,26 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.ApiKeyDigest;
+import dev.ratelimit.EnumText;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Rollout;
+import dev.ratelimit.Settling;
 import dev.ratelimit.Tier;
 
 /**
- * Writes a policy in the shape of the configuration, without what it has by default.
+ * Writes a policy in the shape of the configuration, without default values.
  */
 final class PolicyDocument {
 
@@ -30,7 +32,6 @@ final class PolicyDocument {
 	static Map<String, Object> of(Policy policy) {
 		Policy.Settings settings = policy.settings();
 		Policy.Settings usual = Policy.Settings.DEFAULTS;
-		Quota floor = settings.degradedFloor();
 		PolicyDocument document = new PolicyDocument();
 		document.put("description", settings.description(), usual.description());
 		document.put("owner", settings.owner(), usual.owner());
@@ -38,7 +39,8 @@ final class PolicyDocument {
 		document.put("enforcement", text(settings.enforcement()), text(usual.enforcement()));
 		document.put("mode", settings.shadow() ? "shadow" : "enforce", "enforce");
 		document.put("on-failure", text(settings.onFailure()), text(usual.onFailure()));
-		document.put("degraded-floor", (floor != null) ? floor.toString() : null, null);
+		document.put("degraded-floor", text(settings.degradedFloor()), null);
+		document.put("degraded-ceiling", text(settings.degradedCeiling()), null);
 		document.put("on-missing-identity", text(settings.onMissingIdentity()), text(usual.onMissingIdentity()));
 		document.put("timeout", text(settings.timeout()), null);
 		document.put("costs", new TreeMap<>(settings.costs()), Map.of());
@@ -50,6 +52,8 @@ final class PolicyDocument {
 		document.put("tiers", tiers, Map.of());
 		document.put("overrides", settings.overrides().stream().map(PolicyDocument::override).toList(), List.of());
 		document.put("rollout", rollout(settings.rollout()), Map.of());
+		document.put("penalty", penalty(settings.penalty()), null);
+		document.put("cost", cost(settings.settling()), null);
 		return document.fields;
 	}
 
@@ -88,6 +92,34 @@ final class PolicyDocument {
 		document.put("valid-from", (rollout.validFrom() != null) ? rollout.validFrom().toString() : null, null);
 		document.put("stages", rollout.stages(), usual.stages());
 		document.put("hold", text(rollout.hold()), text(usual.hold()));
+		document.put("expect-refusals", rollout.expectRefusals(), usual.expectRefusals());
+		return document.fields;
+	}
+
+	/** With its defaults: an object without fields would count as absent. */
+	private static @Nullable Map<String, Object> penalty(@Nullable Penalty penalty) {
+		if (penalty == null) {
+			return null;
+		}
+		PolicyDocument document = new PolicyDocument();
+		document.put("after", penalty.after(), null);
+		document.put("cool-down", text(penalty.coolDown()), null);
+		document.put("max", text(penalty.max()), null);
+		document.put("ban-after", penalty.banAfter(), 0L);
+		document.put("ban-for", text(penalty.banFor()), null);
+		document.put("close-after", penalty.closeAfter(), 0L);
+		return document.fields;
+	}
+
+	private static @Nullable Map<String, Object> cost(@Nullable Settling settling) {
+		if (settling == null) {
+			return null;
+		}
+		PolicyDocument document = new PolicyDocument();
+		document.put("estimate", settling.estimate(), null);
+		document.put("settle-header", settling.header(), null);
+		document.put("settle-json", settling.json(), List.of());
+		document.put("settle-status", new TreeMap<>(settling.statuses()), Map.of());
 		return document.fields;
 	}
 
@@ -102,7 +134,11 @@ final class PolicyDocument {
 	}
 
 	private static @Nullable String text(@Nullable Enum<?> value) {
-		return (value != null) ? value.name().toLowerCase(Locale.ROOT).replace('_', '-') : null;
+		return (value != null) ? EnumText.of(value) : null;
+	}
+
+	private static @Nullable String text(@Nullable Quota quota) {
+		return (quota != null) ? quota.toString() : null;
 	}
 
 	private static @Nullable String text(@Nullable Duration duration) {

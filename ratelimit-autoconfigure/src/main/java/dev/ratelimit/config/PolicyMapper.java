@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,10 +18,12 @@ import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Rollout;
+import dev.ratelimit.Settling;
 import dev.ratelimit.Tier;
 import dev.ratelimit.Work;
 import dev.ratelimit.policy.AccessList;
@@ -29,33 +31,48 @@ import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.web.PathCosts;
 
 /**
- * Makes policies of properties. What cannot be meant fails with the property's name, its
- * value and the fix.
+ * Maps properties to policies. An invalid property fails with its name, its value and the
+ * fix.
  */
-final class PolicyMapper {
-
-	private static final List<Dimension> WELL_KNOWN = List.of(Dimension.USER, Dimension.TENANT, Dimension.IP,
-			Dimension.ROUTE, Dimension.API_KEY, Dimension.REGION, new Dimension("key"));
+public final class PolicyMapper {
 
 	/** A pattern for every value, or a range for every address. */
 	private static final Pattern EVERYBODY = Pattern.compile("\\*+|.+/0");
 
 	private final Set<String> dimensions = new TreeSet<>();
 
+	private final Set<String> chosen;
+
 	private final @Nullable Duration longestWindow;
 
 	/**
-	 * Creates a mapper.
 	 * @param custom names of the custom dimensions that the application resolves
-	 * @param longestWindow the longest that a window may be, {@code null} for any
+	 * @param longestWindow the longest allowed window, {@code null} for any
 	 */
-	PolicyMapper(Set<String> custom, @Nullable Duration longestWindow) {
+	public PolicyMapper(Set<String> custom, @Nullable Duration longestWindow) {
+		this(custom, Set.of(), longestWindow);
+	}
+
+	/**
+	 * Creates a mapper.
+	 * @param chosen those custom dimensions whose values callers choose, for warnings
+	 */
+	public PolicyMapper(Set<String> custom, Set<String> chosen, @Nullable Duration longestWindow) {
+		this.chosen = Set.copyOf(chosen);
 		this.longestWindow = longestWindow;
-		WELL_KNOWN.forEach((dimension) -> this.dimensions.add(dimension.name()));
+		Dimension.BUILT_IN.forEach((dimension) -> this.dimensions.add(dimension.name()));
+		this.dimensions.add("key");
 		this.dimensions.addAll(custom);
 	}
 
-	PolicySet map(RateLimitProperties properties) {
+	/**
+	 * Warnings about a policy.
+	 */
+	List<String> warnings(Policy policy) {
+		return PolicyWarnings.warnings(policy, this.chosen);
+	}
+
+	public PolicySet map(RateLimitProperties properties) {
 		List<Policy> policies = new ArrayList<>();
 		properties.policies().forEach((id, policy) -> policies.add(map("ratelimit.policies." + id, id, policy)));
 		return new PolicySet(policies, list("ratelimit.allow", false, properties.allow()),
@@ -63,14 +80,14 @@ final class PolicyMapper {
 	}
 
 	/**
-	 * Makes a policy.
-	 * @param at where it was written, for what is said about it
+	 * Maps one policy.
+	 * @param at its place in the configuration, for messages
 	 */
 	Policy map(String at, String id, PolicyProperties properties) {
 		if (properties.limits().isEmpty()) {
-			throw new InvalidPolicyException(at + ".limits", "Policy '" + id + "' has no limit.",
-					"Set '" + at + ".limits', for example " + at + ".limits.per-user.by=user and " + at
-							+ ".limits.per-user.quota=100/s.");
+			throw new InvalidPolicyException(at + ".limits", "Policy '" + id + "' has no limits.",
+					"Add at least one under '" + at + ".limits', for example " + at + ".limits.per-user.by=user and "
+							+ at + ".limits.per-user.quota=100/s.");
 		}
 		List<Limit> limits = new ArrayList<>();
 		properties.limits().forEach((name, limit) -> limits.add(map(at + ".limits." + name, id, name, limit)));
@@ -82,17 +99,21 @@ final class PolicyMapper {
 		for (int i = 0; i < properties.overrides().size(); i++) {
 			overrides.add(map(at + ".overrides[" + i + "]", properties.overrides().get(i)));
 		}
-		String floor = properties.degradedFloor();
 		boolean shadow = properties.mode() == PolicyProperties.Mode.SHADOW;
-		Rollout rollout = rollout(at, properties.rollout());
-		requireNoStagesInShadow(at, id, shadow, rollout);
-		Quota degradedFloor = (floor != null) ? quota(at + ".degraded-floor", floor) : null;
+		Rollout rollout = PolicyParts.rollout(at, properties.rollout());
+		PolicyParts.requireNoStagesInShadow(at, id, shadow, rollout);
+		Settling settling = PolicyParts.settling(at, id, properties.cost());
+		Penalty penalty = PolicyParts.penalty(at, id, limits, properties.penalty());
+		Quota floor = optional(at + ".degraded-floor", properties.degradedFloor());
+		Quota ceiling = optional(at + ".degraded-ceiling", properties.degradedCeiling());
 		Policy.Settings settings = checked(at + ".timeout", "Set '" + at + ".timeout' to 1ms or more.",
 				() -> new Policy.Settings(properties.description(), properties.owner(), properties.enforcement(),
-						shadow, properties.onFailure(), degradedFloor, properties.onMissingIdentity(),
-						properties.timeout(), properties.costs(), tiers, overrides, rollout));
+						shadow, properties.onFailure(), floor, ceiling, properties.onMissingIdentity(),
+						properties.timeout(), properties.costs(), tiers, overrides, rollout, penalty, settling));
 		requireOneCall(at, id, properties.algorithm(), limits, settings);
-		Policy policy = checked(at, "Set '" + at + "' to something that can be meant.",
+		Policy policy = checked(at,
+				"Correct the id, limits, tiers or overrides of '" + at + "': 1 to " + Policy.MAX_LIMITS
+						+ " limits, and a burst only with gcra or token-bucket.",
 				() -> new Policy(id, 0, properties.algorithm(), limits, settings));
 		requireCostsThatFit(at, policy);
 		checked(at + ".costs", "Set '" + at + ".costs' to patterns such as '[/orders/export/**]'.", () -> {
@@ -100,23 +121,6 @@ final class PolicyMapper {
 			return policy;
 		});
 		return policy;
-	}
-
-	private static Rollout rollout(String at, PolicyProperties.@Nullable Rollout rollout) {
-		return (rollout == null) ? Rollout.COMPLETE
-				: checked(at + ".rollout",
-						"Set '" + at + ".rollout' to something that can be meant, for example " + at
-								+ ".rollout.percent=10.",
-						() -> new Rollout(rollout.percent(), rollout.validFrom(), rollout.stages(), rollout.hold()));
-	}
-
-	/** A version in shadow is for nobody, so it could never reach its first stage. */
-	private static void requireNoStagesInShadow(String at, String id, boolean shadow, Rollout rollout) {
-		if (shadow && !rollout.stages().isEmpty()) {
-			throw new InvalidPolicyException(at + ".rollout.stages",
-					"Policy '" + id + "' is in shadow and has rollout stages.",
-					"Remove '" + at + ".rollout.stages', or set '" + at + ".mode' to enforce.");
-		}
 	}
 
 	private static void requireOneCall(String at, String id, Algorithm algorithm, List<Limit> limits,
@@ -130,6 +134,14 @@ final class PolicyMapper {
 
 	private static void requireCostsThatFit(String at, Policy policy) {
 		long largest = policy.largestCost();
+		Settling settling = policy.settings().settling();
+		if (settling != null && settling.estimate() > largest) {
+			throw new InvalidPolicyException(at + ".cost.estimate",
+					"Policy '" + policy.id() + "' estimates " + settling.estimate()
+							+ " permits, but no caller ever has more than " + largest + " permits at once.",
+					"Set '" + at + ".cost.estimate' to 1 to " + largest + ", or raise the burst of the limits"
+							+ orSplit(policy) + ".");
+		}
 		policy.settings().costs().forEach((pattern, cost) -> {
 			if (cost < 0 || cost > largest) {
 				throw new InvalidPolicyException(at + ".costs",
@@ -150,14 +162,16 @@ final class PolicyMapper {
 		List<String> by = limit.by();
 		if (by == null) {
 			throw new InvalidPolicyException(at + ".by",
-					"Limit '" + name + "' of policy '" + policy + "' does not say what it counts by.",
+					"Limit '" + name + "' of policy '" + policy + "' has no 'by', which says what it counts by.",
 					"Set '" + at + ".by' to one or more of: " + String.join(", ", this.dimensions)
 							+ "; or to [] for one counter for the whole fleet.");
 		}
 		List<Dimension> dimensions = by.stream()
 			.map((dimension) -> dimension(at + ".by", "Policy '" + policy + "' counts by", dimension))
 			.toList();
-		Limit mapped = checked(at, "Set '" + at + "' to something that can be meant.",
+		Limit mapped = checked(at,
+				"Set '" + at + ".by' to different dimensions, and '" + at + ".quota' to 1 to " + Limit.MAX_QUOTAS
+						+ " quotas with different windows.",
 				() -> new Limit(name, dimensions, quotas(at + ".quota", limit.quota()), limit.enforcement()));
 		return checked(
 				at + ".split", "Set '" + at + ".split' to 1 to " + Limit.MAX_SPLIT
@@ -177,11 +191,11 @@ final class PolicyMapper {
 				() -> new PolicyOverride(when, quotas(at + ".limits", override.limits())));
 	}
 
-	/** An override is looked up by the one way in which an address is written. */
+	/** An override is looked up by the canonical text of an address. */
 	private static String address(String at, String text) {
 		IpAddress address = IpAddress.parse(text);
 		if (address == null) {
-			throw new InvalidPolicyException(at, "An override by ip is for one IP address, and this is none.",
+			throw new InvalidPolicyException(at, "An override by ip needs one IP address, but this value is not one.",
 					"Set '" + at + "' to an address such as 203.0.113.7 or 2001:db8::7.");
 		}
 		return address.toString();
@@ -190,14 +204,14 @@ final class PolicyMapper {
 	private static void requireNoBrokenDigest(String at, Dimension dimension, String value) {
 		if (ApiKeyDigest.isBroken(dimension, value)) {
 			throw new InvalidPolicyException(at,
-					"This API key begins with sha256: but is no digest, which has 64 hex digits.",
+					"This API key begins with sha256: but is not a digest of 64 hex digits.",
 					"Set '" + at + "' to sha256: and 64 hex digits, or to the key itself.");
 		}
 	}
 
 	/**
-	 * Makes a list.
-	 * @param at where it was written, for what is said about it
+	 * Maps a list.
+	 * @param at its place in the configuration, for messages
 	 */
 	AccessList list(String at, boolean deny, List<Map<String, String>> entries) {
 		List<Map<Dimension, String>> mapped = new ArrayList<>();
@@ -216,30 +230,40 @@ final class PolicyMapper {
 	}
 
 	/**
-	 * Checks an entry of a list. A deny-list that matches everybody is a slip: nothing
-	 * would be answered any more.
+	 * Checks an entry of a list. An entry of the deny-list that matches all callers is a
+	 * slip: every request would be refused.
 	 */
 	static void requireEntry(String at, boolean deny, Map<Dimension, String> entry) {
-		checked(at, "Set '" + at + "' to something that can be meant.", () -> new AccessList(List.of(entry)));
+		checked(at, "Set '" + at + "' to at least one dimension and its value, for example " + at + ".tenant=acme.",
+				() -> new AccessList(List.of(entry)));
 		if (deny && entry.values().stream().allMatch(EVERYBODY.asMatchPredicate())) {
-			throw new InvalidPolicyException(at, "This entry of the deny-list would refuse everything.",
-					"Name those in '" + at + "' who are to be turned away, or turn the switch to deny.");
+			throw new InvalidPolicyException(at, "This entry of the deny-list would refuse every request.",
+					"Set '" + at + "' to the callers that are refused, or turn the switch to deny.");
 		}
 	}
 
 	/**
-	 * Makes networks.
-	 * @param at where they were written, for what is said about them
+	 * Checks that texts are networks.
+	 * @param at the property that they come from
 	 */
-	static List<IpAddress.Range> ranges(String at, List<String> texts) {
-		List<IpAddress.Range> ranges = new ArrayList<>();
+	public static void requireRanges(String at, List<String> texts) {
 		for (int i = 0; i < texts.size(); i++) {
 			String text = texts.get(i);
 			String where = at + "[" + i + "]";
-			ranges.add(checked(where, "Set '" + where + "' to an address or a network such as 10.0.0.0/8.",
-					() -> IpAddress.Range.parse(text)));
+			checked(where, "Set '" + where + "' to an address or a network such as 10.0.0.0/8.",
+					() -> IpAddress.Range.parse(text));
 		}
-		return ranges;
+	}
+
+	/**
+	 * Checks the plans of API keys. The message leaves patterns out: one may be a key.
+	 */
+	public static void requireKeyTiers(Map<String, String> tiers) {
+		if (tiers.entrySet().stream().anyMatch((entry) -> entry.getKey().isBlank() || entry.getValue().isBlank())) {
+			throw new InvalidPolicyException("ratelimit.identity.api-key-tiers",
+					"'ratelimit.identity.api-key-tiers' has an entry without a pattern or without a tier.",
+					"Write a pattern in brackets and the name of a tier, for example \"[sk_prod_*]\": pro.");
+		}
 	}
 
 	Dimension dimension(String at, String what, String name) {
@@ -262,17 +286,21 @@ final class PolicyMapper {
 	}
 
 	/**
-	 * A counter is given up when the keys of hashed values change for the second time.
+	 * A counter is lost when the keys of hashed values change for the second time.
 	 */
 	private Quota counted(String at, Quota quota) {
 		if (this.longestWindow != null && quota.window().compareTo(this.longestWindow) > 0) {
 			throw new InvalidPolicyException(at,
-					"A window of " + quota.window().toSeconds() + " s is longer than a hash is used, which is "
-							+ this.longestWindow.toSeconds() + " s.",
+					"A window of " + quota.window().toSeconds() + " s is longer than the "
+							+ this.longestWindow.toSeconds() + " s for which a hash is used.",
 					"Set 'ratelimit.identity.hash.rotate' to at least the longest window, or '" + at
 							+ "' to a shorter one.");
 		}
 		return quota;
+	}
+
+	private static @Nullable Quota optional(String at, @Nullable String text) {
+		return (text != null) ? quota(at, text) : null;
 	}
 
 	private static Quota quota(String at, String text) {
@@ -280,11 +308,11 @@ final class PolicyMapper {
 				() -> Quota.parse(text));
 	}
 
-	static <T> T checked(String fix, Supplier<T> value) {
+	public static <T> T checked(String fix, Supplier<T> value) {
 		return checked("", fix, value);
 	}
 
-	private static <T> T checked(String at, String fix, Supplier<T> value) {
+	static <T> T checked(String at, String fix, Supplier<T> value) {
 		try {
 			return value.get();
 		}

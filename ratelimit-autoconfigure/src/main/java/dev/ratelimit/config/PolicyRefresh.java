@@ -1,5 +1,6 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -12,62 +13,65 @@ import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
 import org.springframework.context.ApplicationListener;
 
 import dev.ratelimit.Policy;
+import dev.ratelimit.background.Listeners;
 import dev.ratelimit.control.Configuration;
 import dev.ratelimit.control.LivePolicies;
+import dev.ratelimit.control.ReloadListener;
 
 /**
- * Reloads policies and lists when the environment has changed. Whatever the new
- * configuration says, a refresh does not fail by it: what cannot be meant is said in the
- * log and shown by the endpoint, and what was before it stays in force.
+ * Reloads policies, lists and URL entries when the environment has changed. An invalid
+ * configuration does not fail the refresh: the log and the endpoint name the mistake, and
+ * the last good policy or list stays in force.
  *
  * <p>
- * The names of the properties that have changed are not looked at: a quota may be a
- * placeholder for any of them.
+ * The names of the changed properties do not matter: a quota may be a placeholder for any
+ * of them.
  */
-class PolicyRefresh implements ApplicationListener<EnvironmentChangeEvent> {
+record PolicyRefresh(LivePolicies live, ConfigurationReader reader, ReloadedUrls urls,
+		List<ReloadListener> listeners) implements ApplicationListener<EnvironmentChangeEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
-	/** How many ids a line of the log names. */
+	/** Most ids in a line of the log. */
 	private static final int NAMED = 20;
-
-	private final LivePolicies live;
-
-	private final ConfigurationReader reader;
-
-	PolicyRefresh(LivePolicies live, ConfigurationReader reader) {
-		this.live = live;
-		this.reader = reader;
-	}
 
 	@Override
 	public void onApplicationEvent(EnvironmentChangeEvent event) {
 		try {
+			// Twice: an entry and its policy may only be valid after the change of the
+			// other.
+			this.urls.reload((warning) -> {
+			});
+			// Behind the change: a listener may block.
+			List<Runnable> reloaded = new ArrayList<>();
 			this.live.configure((before) -> {
 				Configuration after = this.reader.read(before);
-				tell(before, after);
+				log(before, after);
+				reloaded.add(() -> Listeners.callAll(this.listeners, (it) -> it.reloaded(before, after)));
 				return after;
 			});
+			this.urls.reload(logger::warn);
+			reloaded.forEach(Runnable::run);
 		}
 		catch (RuntimeException ex) {
-			logger.error("Policies could not be reloaded from the configuration; those before stay in force", ex);
+			logger.error("Policies could not be reloaded from the configuration; the previous ones stay in force", ex);
 		}
 	}
 
-	private static void tell(Configuration before, Configuration after) {
+	private void log(Configuration before, Configuration after) {
 		Set<String> changed = different(after.policies(), before.policies());
-		Set<String> gone = new TreeSet<>(before.policies().keySet());
-		gone.removeAll(after.policies().keySet());
+		Set<String> removed = new TreeSet<>(before.policies().keySet());
+		removed.removeAll(after.policies().keySet());
 		boolean lists = !before.allow().equals(after.allow()) || !before.deny().equals(after.deny());
-		if (!changed.isEmpty() || !gone.isEmpty() || lists) {
-			logger.info("The configuration was reloaded: policies new or changed: {}; gone: {}{}; lists {}",
-					names(changed), names(gone),
-					gone.isEmpty() ? "" : " (requests that name them are decided by the last version)",
-					lists ? "changed" : "as before");
+		if (!changed.isEmpty() || !removed.isEmpty() || lists) {
+			logger.info("The configuration was reloaded: policies new or changed: {}; removed: {}{}; lists {}",
+					names(changed), names(removed),
+					removed.isEmpty() ? "" : " (requests that name them use the last version)",
+					lists ? "changed" : "unchanged");
 		}
 		changed.stream()
 			.map(after.policies()::get)
-			.flatMap((policy) -> PolicyWarnings.warnings(policy).stream())
+			.flatMap((policy) -> this.reader.warnings(policy).stream())
 			.forEach(logger::warn);
 	}
 

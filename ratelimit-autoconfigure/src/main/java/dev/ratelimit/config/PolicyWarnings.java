@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -26,25 +27,57 @@ import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.PathCosts;
 
 /**
- * Says at start what is allowed but probably a mistake.
+ * Warns at start about settings that are valid but probably a mistake.
  */
-final class PolicyWarnings {
+public final class PolicyWarnings {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
-	/** How many times the permits of the smallest tier are no reason to warn. */
+	/** Tiers that differ by at most this factor are not warned about. */
 	private static final long UNEVEN = 10;
 
 	private PolicyWarnings() {
 	}
 
-	static void log(RateLimitProperties properties, PolicySet policies, Map<String, DimensionResolver> resolvers) {
-		policies.policies().forEach((policy) -> warnings(policy).forEach(logger::warn));
+	public static void log(RateLimitProperties properties, PolicySet policies,
+			Map<String, DimensionResolver> resolvers) {
+		Set<String> chosen = DimensionMapper.chosen(resolvers);
+		policies.policies().forEach((policy) -> warnings(policy, chosen).forEach(logger::warn));
 		neverMatching(properties, policies, resolvers).forEach(logger::warn);
+		unknownTiers(properties, policies).forEach(logger::warn);
 	}
 
-	static List<String> warnings(Policy policy) {
+	/**
+	 * Warns of a cost that a route or a URL entry charges and that the policy never has.
+	 * @param where what charges it
+	 */
+	public static Optional<String> neverFits(String where, Policy policy, long cost) {
+		long largest = policy.limits().stream().mapToLong(Limit::largestCost).min().orElseThrow();
+		return (cost <= largest) ? Optional.empty()
+				: Optional.of(where + " costs " + cost + " permits, but policy '" + policy.id()
+						+ "' never has more than " + largest + " at once by default; callers without a larger "
+						+ "tier or override are always refused");
+	}
+
+	/**
+	 * Warnings about a policy.
+	 * @param chosen names of dimensions whose values callers choose
+	 */
+	static List<String> warnings(Policy policy, Set<String> chosen) {
 		List<String> warnings = new ArrayList<>();
+		Set<String> escapes = policy.limits()
+			.stream()
+			.flatMap((limit) -> limit.by().stream())
+			.map(Dimension::name)
+			.filter(chosen::contains)
+			.collect(Collectors.toCollection(TreeSet::new));
+		if (policy.limits()
+			.stream()
+			.allMatch((limit) -> limit.by().stream().map(Dimension::name).anyMatch(chosen::contains))) {
+			warnings.add("Every limit of policy '" + policy.id() + "' counts by a value that callers choose ("
+					+ String.join(", ", escapes) + "): a caller that sends another value with each request is never "
+					+ "limited; add a limit without it, for example by ip or by user");
+		}
 		if (policy.algorithm() == Algorithm.FIXED_WINDOW) {
 			warnings
 				.add("Policy '" + policy.id() + "' uses fixed-window, which admits up to twice its permits across the "
@@ -54,13 +87,13 @@ final class PolicyWarnings {
 			.stream()
 			.filter((limit) -> limit.by().equals(List.of(Dimension.API_KEY)))
 			.forEach((limit) -> warnings.add("Limit '" + limit.name() + "' of policy '" + policy.id()
-					+ "' counts by nothing but api-key: a caller that sends another unverified key with each request is "
-					+ "never limited; add a limit by ip"));
+					+ "' counts by api-key only: a caller that sends another unverified key with each request is never "
+					+ "limited; add a limit by ip"));
 		policy.limits().forEach((limit) -> unevenTiers(policy, limit, warnings));
 		Rollout rollout = policy.settings().rollout();
 		if (!rollout.stages().isEmpty()) {
 			warnings.add("Policy '" + policy.id() + "' has stages, but a policy in the configuration stays at its "
-					+ rollout.percent() + " %; write it through the actuator endpoint to have it rolled out in stages");
+					+ rollout.percent() + " %; write it through the actuator endpoint to roll it out in stages");
 		}
 		if (!PathCosts.effective() && !policy.settings().costs().isEmpty()) {
 			warnings.add("Policy '" + policy.id()
@@ -95,6 +128,23 @@ final class PolicyWarnings {
 		});
 	}
 
+	/** Keys of a tier that no policy has get the default quotas. */
+	private static List<String> unknownTiers(RateLimitProperties properties, PolicySet policies) {
+		Set<String> known = policies.policies()
+			.stream()
+			.flatMap((policy) -> policy.settings().tiers().keySet().stream())
+			.collect(Collectors.toCollection(TreeSet::new));
+		return properties.identity()
+			.apiKeyTiers()
+			.values()
+			.stream()
+			.distinct()
+			.filter((tier) -> !known.contains(tier))
+			.map((tier) -> "'ratelimit.identity.api-key-tiers' names tier '" + tier
+					+ "', which no configured policy has: its keys get the default quotas")
+			.toList();
+	}
+
 	/**
 	 * Entries about values that callers choose, which never match.
 	 */
@@ -119,8 +169,8 @@ final class PolicyWarnings {
 			.filter((text) -> chosen.contains(text.substring(text.indexOf('#') + 1)))
 			.map((text) -> "An entry in '" + text.substring(0, text.indexOf('#')) + "' names '"
 					+ text.substring(text.indexOf('#') + 1)
-					+ "', whose values callers can choose, so it never matches; if they cannot, let verified() of its "
-					+ "DimensionResolver return true")
+					+ "', whose values callers can choose, so it never matches; use a claim of the token, or, if callers "
+					+ "cannot choose them, let verified() of its DimensionResolver return true")
 			.toList();
 	}
 

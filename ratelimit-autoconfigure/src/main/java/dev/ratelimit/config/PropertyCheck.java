@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,42 +32,42 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
-import dev.ratelimit.autoconfigure.RateLimitProperties.UnknownProperties;
+import dev.ratelimit.config.RateLimitProperties.UnknownProperties;
 
 /**
- * Looks at every property under {@code ratelimit} before any is bound, since Boot ignores
- * what it does not know: {@code on-failur: deny} would be a policy that fails open.
+ * Checks every property under {@code ratelimit} before any is bound, because Boot ignores
+ * unknown names: {@code on-failur: deny} would be a policy that fails open.
  *
  * <p>
- * <b>Known</b> is a name if {@link PropertyNames} finds the record that it is bound to,
- * by Boot's relaxed rules and through maps and lists; so no list of names can grow old.
- * Names of other modules and of the application come from the metadata that their build
- * made ({@link PropertyMetadata}), which is read only if a name is none of ours. The
+ * <b>Known names.</b> {@link PropertyNames} finds the record that a name is bound to, by
+ * Boot's relaxed rules and through maps and lists, so that there is no list of names to
+ * maintain. Names of other modules and of the application come from the metadata of their
+ * build ({@link PropertyMetadata}), which is read only for names that are not ours. The
  * check takes about 20 ms of a cold start, most of it to load its classes.
  *
  * <p>
- * <b>One mechanism.</b> {@link RecordShape} says which fields there are and
- * {@link FieldRules} what holds for them: the setting exists, it is supported, a duration
- * has a unit. {@link DocumentBinder} applies them to documents, this class to property
- * sources. At start a problem fails the start; at a refresh {@link ConfigurationReader}
- * rejects the policy that has it, and the last good one stays.
+ * <b>One mechanism.</b> {@link RecordShape} knows the fields and {@link FieldRules} their
+ * rules: the setting exists, it is supported, a duration has a unit.
+ * {@link DocumentBinder} applies them to documents, this class to property sources. At
+ * start a problem fails the start; at a refresh {@link ConfigurationReader} rejects the
+ * policy that has it, and the last good one stays in force.
  *
  * <p>
- * <b>Who wrote it.</b> A file, a command line or a config server is written for this
+ * <b>Sources.</b> A file, a command line or a config server is written for this
  * application, so an unknown name there is a mistake
  * ({@code ratelimit.unknown-properties} makes it a WARN). Environment variables and
- * system properties may be anybody's, so an unknown name there is only a WARN. Not even
- * that are: variables of the command line tool, variables that a placeholder names, and
- * those that Kubernetes makes for Services ({@link ServiceVariables}), which are also
- * hidden from binding. A setting that is not supported yet and a duration without a unit
- * are mistakes wherever they come from.
+ * system properties may belong to other programs, so an unknown name there is only a
+ * WARN. Three kinds of variables are not even that: those of the command line tool, those
+ * that a placeholder names, and those that Kubernetes makes for Services
+ * ({@link ServiceVariables}), which are also hidden from binding. A setting that is not
+ * supported yet and a duration without a unit are mistakes in every source.
  *
  * <p>
  * Each problem has the name, its origin with file and line where Boot knows them, and the
  * fix, which {@link InvalidPolicyFailureAnalyzer} shows. Values are not shown: they may
  * be secrets that are in the wrong place.
  */
-class PropertyCheck implements BeanFactoryPostProcessor {
+public class PropertyCheck implements BeanFactoryPostProcessor {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
@@ -86,7 +86,7 @@ class PropertyCheck implements BeanFactoryPostProcessor {
 
 	private PropertyNames names = new PropertyNames(PropertyCheck.class.getClassLoader());
 
-	PropertyCheck(ConfigurableEnvironment environment) {
+	public PropertyCheck(ConfigurableEnvironment environment) {
 		this.environment = environment;
 	}
 
@@ -105,8 +105,8 @@ class PropertyCheck implements BeanFactoryPostProcessor {
 	}
 
 	/**
-	 * Finds what is wrong.
-	 * @param warnings gets what is only worth a line in the log
+	 * Finds all mistakes.
+	 * @param warnings gets problems that are only logged
 	 */
 	List<Mistake> mistakes(Consumer<String> warnings) {
 		boolean lenient = Binder.get(this.environment)
@@ -190,7 +190,7 @@ class PropertyCheck implements BeanFactoryPostProcessor {
 		}
 	}
 
-	/** What placeholders name, anywhere. */
+	/** Names in the placeholders of all sources. */
 	private Set<String> placeholders() {
 		Set<String> names = new HashSet<>();
 		for (PropertySource<?> source : this.environment.getPropertySources()) {
@@ -213,7 +213,7 @@ class PropertyCheck implements BeanFactoryPostProcessor {
 				&& properties.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
 	}
 
-	/** All as one, to be said at once. */
+	/** One exception for all mistakes. */
 	static InvalidPolicyException all(List<InvalidPolicyException> mistakes) {
 		return (mistakes.size() == 1) ? mistakes.get(0) : new InvalidPolicyException(
 				lines(mistakes, InvalidPolicyException::problem), lines(mistakes, InvalidPolicyException::fix));
@@ -226,7 +226,6 @@ class PropertyCheck implements BeanFactoryPostProcessor {
 	/**
 	 * A property that is a mistake.
 	 *
-	 * @param name what it is called
 	 * @param problem what is wrong, and the fix
 	 */
 	record Mistake(PropertyNames.Name name, InvalidPolicyException problem) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,9 +20,9 @@ import org.springframework.util.ClassUtils;
 import dev.ratelimit.control.FieldNames;
 
 /**
- * Properties under {@code ratelimit} of other modules and of the application, as their
- * build wrote them down for editors. A group that is bound to a record is known by that
- * record, anything else by the names in the file.
+ * Properties under {@code ratelimit} of other modules and of the application, from the
+ * metadata that their build makes for editors. A group that is bound to a record is known
+ * by that record, all others by the names in the file.
  *
  * @param groups groups that are bound to records
  * @param names all other names, as Boot compares them, without dots
@@ -51,7 +51,7 @@ record PropertyMetadata(List<Group> groups, Set<String> names) {
 		return metadata;
 	}
 
-	/** Whether a name, or what it is a part of, is in a file. */
+	/** Whether a name or the beginning of a name is in a file. */
 	boolean has(PropertyNames.Name name) {
 		for (int end = 2; end <= name.size(); end++) {
 			if (this.names.contains(name.text(1, end))) {
@@ -63,8 +63,12 @@ record PropertyMetadata(List<Group> groups, Set<String> names) {
 
 	private void add(Map<String, Object> file, ClassLoader classLoader) {
 		Set<String> records = new HashSet<>();
+		Set<String> ours = new HashSet<>();
 		for (Map<?, ?> group : entries(file, "groups")) {
 			Object source = group.get("sourceType");
+			if (RateLimitProperties.class.getName().equals(source)) {
+				ours.add(String.valueOf(group.get("type")));
+			}
 			Class<?> type = (source != null && source.equals(group.get("type"))) ? record(source, classLoader) : null;
 			if (type != null && type != RateLimitProperties.class && group.get("name") instanceof String name
 					&& name.startsWith(PREFIX)) {
@@ -73,9 +77,9 @@ record PropertyMetadata(List<Group> groups, Set<String> names) {
 			}
 		}
 		for (Map<?, ?> property : entries(file, "properties")) {
-			boolean ours = String.valueOf(property.get("sourceType")).startsWith(RateLimitProperties.class.getName());
-			if (!ours && property.get("name") instanceof String name && name.startsWith(PREFIX)
-					&& records.stream().noneMatch(name::startsWith)) {
+			String source = String.valueOf(property.get("sourceType"));
+			if (ours.stream().noneMatch(source::startsWith) && property.get("name") instanceof String name
+					&& name.startsWith(PREFIX) && records.stream().noneMatch(name::startsWith)) {
 				this.names.add(text(name));
 			}
 		}
@@ -99,7 +103,7 @@ record PropertyMetadata(List<Group> groups, Set<String> names) {
 			return type.isRecord() ? type : null;
 		}
 		catch (ClassNotFoundException | LinkageError ex) {
-			// An optional module without what it needs: its names are known all the same.
+			// An optional module whose libraries are missing: its names are still known.
 			return null;
 		}
 	}
@@ -119,12 +123,11 @@ record PropertyMetadata(List<Group> groups, Set<String> names) {
 	/**
 	 * Properties that are bound to a record.
 	 *
-	 * @param name what they all begin with
-	 * @param type the record
+	 * @param name their common prefix
 	 */
 	record Group(String name, Class<?> type) {
 
-		/** Whether it is a module of ours, so that our rules hold for its values. */
+		/** Whether our rules hold for its values. */
 		boolean ours() {
 			return this.type.getName().startsWith("dev.ratelimit.");
 		}

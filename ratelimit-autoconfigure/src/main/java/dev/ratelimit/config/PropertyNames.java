@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.control.FieldNames;
 
 /**
- * Knows which names there are under {@code ratelimit}, and what each is bound to. The
- * names are those of the records that the properties are bound to, so that policies,
- * which are values of a map, are known down to their last field. Other modules and the
- * application are asked only about a name that is none of ours.
+ * Knows the names under {@code ratelimit} and what each is bound to. They come from the
+ * records that the properties are bound to, so policies, which are values of a map, are
+ * known down to their last field. The metadata of other modules and of the application is
+ * read only for names that are not ours.
  */
 final class PropertyNames {
 
@@ -34,9 +34,6 @@ final class PropertyNames {
 		this.classLoader = classLoader;
 	}
 
-	/**
-	 * What a name means.
-	 */
 	Meaning meaning(Name name) {
 		Meaning own = walk(RateLimitProperties.class, ROOT, name, 1);
 		if (own.kind() != Kind.UNKNOWN) {
@@ -90,7 +87,7 @@ final class PropertyNames {
 		if (isList(type) || (type instanceof Class<?> scalar && isScalar(scalar))) {
 			return new Meaning(Kind.UNKNOWN, null, path, name.text(at, name.size()).length());
 		}
-		// A type of another module that may have anything in it.
+		// A type of another module, whose fields are not known.
 		return Meaning.known(null);
 	}
 
@@ -122,10 +119,10 @@ final class PropertyNames {
 
 	private static Meaning entry(Type value, String path, Name name, int at) {
 		if (!(value instanceof Class<?> type && type.isRecord()) && (name.variable() || value instanceof Class<?>)) {
-			// The key is all that is left, dots included.
+			// The key is the rest of the name, dots included.
 			return known(value, path, name, at);
 		}
-		// A variable ends with a field: a key with underscores must not take it in.
+		// A variable ends with a field, which a key with underscores must not include.
 		int longest = name.variable() ? name.size() - 1 : at + 1;
 		Meaning best = Meaning.NONE;
 		for (int end = at + 1; end <= longest; end++) {
@@ -135,9 +132,9 @@ final class PropertyNames {
 	}
 
 	/**
-	 * A name that exists. Of a variable Boot knows two spellings: with an underscore for
-	 * each dash, or for none.
-	 * @param path what the elements before {@code end} mean
+	 * A name that exists. Boot knows two spellings of a variable: with an underscore for
+	 * each dash, or without dashes.
+	 * @param path the property that the elements before {@code end} name
 	 */
 	private static Meaning known(Type type, String path, Name name, int end) {
 		if (name.variable()) {
@@ -162,9 +159,6 @@ final class PropertyNames {
 		return best;
 	}
 
-	/**
-	 * Whether a name is known.
-	 */
 	enum Kind {
 
 		KNOWN, NOT_SUPPORTED, UNKNOWN
@@ -174,11 +168,10 @@ final class PropertyNames {
 	/**
 	 * What a name means.
 	 *
-	 * @param kind whether it is known
 	 * @param type what its value is bound to, {@code null} if that is not ours
-	 * @param nearest the name that was probably wanted, of one that is not known; of a
-	 * variable that Boot does not read for its spelling, the right one
-	 * @param distance how far that is away
+	 * @param nearest for an unknown name, the most similar known one; for a variable in a
+	 * spelling that Boot does not read, the right spelling
+	 * @param distance number of characters in which the nearest name differs
 	 */
 	record Meaning(Kind kind, @Nullable Type type, @Nullable String nearest, int distance) {
 
@@ -199,7 +192,6 @@ final class PropertyNames {
 	/**
 	 * A name in its elements, the first of which is {@code ratelimit}.
 	 *
-	 * @param elements the elements
 	 * @param variable whether it is the name of an environment variable, in which an
 	 * underscore separates elements or stands for a dash
 	 */
@@ -213,18 +205,19 @@ final class PropertyNames {
 			return this.elements.get(at);
 		}
 
-		/** Where an element that would end here may end at most. */
+		/** Largest possible end of an element that could end here. */
 		int longest(int end) {
 			return this.variable ? size() : Math.min(end, size());
 		}
 
-		/** Some elements as one, as Boot compares names. */
+		/** Some elements joined, as Boot compares names. */
 		String text(int from, int to) {
 			return FieldNames.uniform(String.join("", this.elements.subList(from, to)));
 		}
 
 		/**
-		 * Some elements as they are written after others; those of a variable are one.
+		 * Some elements as the end of a property's name; those of a variable count as
+		 * one.
 		 */
 		String shown(int from, int to) {
 			StringBuilder text = new StringBuilder();

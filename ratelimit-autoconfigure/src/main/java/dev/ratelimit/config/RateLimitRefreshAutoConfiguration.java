@@ -1,5 +1,6 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -7,21 +8,28 @@ import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.control.LivePolicies;
+import dev.ratelimit.control.PolicyUses;
+import dev.ratelimit.control.ReloadListener;
 
 /**
- * Policies and lists of the configuration that are reloaded, where Spring Cloud tells of
- * changes. Policies of the application's own do not come from there and are left alone.
+ * Reloads policies, lists and URL entries of the configuration when Spring Cloud reports
+ * a change. A {@code Policies} bean of the application does not come from the
+ * configuration and stays.
  */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
 @ConditionalOnClass(EnvironmentChangeEvent.class)
 @ConditionalOnBean(name = "rateLimitPolicies")
-public class RateLimitRefreshAutoConfiguration {
+public final class RateLimitRefreshAutoConfiguration {
 
 	@Bean
 	PolicyRefresh rateLimitPolicyRefresh(LivePolicies live, PolicyMapper mapper, Environment environment,
-			PropertyCheck check) {
-		return new PolicyRefresh(live, new ConfigurationReader(mapper, environment, check));
+			PropertyCheck check, ObjectProvider<PolicyUses> uses, ObjectProvider<ReloadedUrls> urls,
+			ObjectProvider<ReloadListener> listeners) {
+		return new PolicyRefresh(live,
+				new ConfigurationReader(mapper, environment, check, PolicyUses.all(uses::orderedStream)),
+				urls.getIfAvailable(() -> ReloadedUrls.NONE), listeners.orderedStream().toList());
 	}
 
 }

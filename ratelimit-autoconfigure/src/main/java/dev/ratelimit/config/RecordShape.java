@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Parameter;
@@ -23,8 +23,8 @@ import org.springframework.core.convert.TypeDescriptor;
 import dev.ratelimit.control.FieldNames;
 
 /**
- * What a record of properties has: fields by the names that they go by in YAML, with
- * their defaults. Found out once, as a start may have to read ten thousand documents.
+ * The fields of a record of properties, by their names in YAML, with their defaults. Kept
+ * per class, because a start may have to read ten thousand documents.
  */
 final class RecordShape {
 
@@ -79,8 +79,8 @@ final class RecordShape {
 	}
 
 	/**
-	 * What a text means, as Boot would convert it.
-	 * @throws org.springframework.core.convert.ConversionException if it means nothing
+	 * Converts a text as Boot does.
+	 * @throws org.springframework.core.convert.ConversionException if the text is invalid
 	 */
 	static @Nullable Object convert(String text, Type type) {
 		if (type == String.class) {
@@ -90,13 +90,13 @@ final class RecordShape {
 			.convert(text, TEXT, new TypeDescriptor(ResolvableType.forType(type), null, null));
 	}
 
-	/** The names of the fields, as they are declared. */
+	/** The names of the fields in the order of their declaration. */
 	Set<String> names() {
 		return this.fields.keySet();
 	}
 
 	/**
-	 * The field that is called so, in whichever case and with dashes or without.
+	 * The field of a name, in any case and with dashes or without.
 	 */
 	@Nullable Field field(String name) {
 		Field field = this.fields.get(name);
@@ -108,7 +108,7 @@ final class RecordShape {
 		return this.notSupported.contains(FieldNames.uniform(name));
 	}
 
-	/** Values for all fields, for whoever knows better to replace. */
+	/** Default values of all fields, in an array that the caller may change. */
 	@Nullable Object[] defaults() {
 		@Nullable Object[] known = this.defaults;
 		if (known == null) {
@@ -146,9 +146,6 @@ final class RecordShape {
 		return name.replaceAll("([a-z0-9])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT);
 	}
 
-	/**
-	 * One field.
-	 */
 	record Field(String name, int place, Type type) {
 	}
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.util.List;
 
@@ -7,12 +7,12 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-import dev.ratelimit.autoconfigure.RateLimitProperties.Backend;
-import dev.ratelimit.autoconfigure.RateLimitProperties.PoliciesStore;
+import dev.ratelimit.config.RateLimitProperties.Backend;
+import dev.ratelimit.config.RateLimitProperties.PoliciesStore;
 
 /**
- * Fails the start when the configuration asks for a store whose library is missing.
- * Without this check each instance would count for itself.
+ * Fails the start when the configuration asks for something whose library is missing.
+ * Without this check each instance would count for itself, or send no events.
  */
 final class RequiredClasses {
 
@@ -29,6 +29,8 @@ final class RequiredClasses {
 	private static final String ADD_REDIS = "Add the dependency org.springframework.boot:spring-boot-starter-data-redis, "
 			+ "which brings Spring Data Redis and Lettuce";
 
+	private static final List<String> KAFKA = List.of("org.springframework.kafka.core.ProducerFactory");
+
 	private RequiredClasses() {
 	}
 
@@ -39,6 +41,10 @@ final class RequiredClasses {
 			require("'ratelimit.backend' is redis", REDIS, classLoader, ADD_REDIS + fix);
 			require("'ratelimit.backend' is redis", BREAKER, classLoader,
 					"Add the dependency io.github.resilience4j:resilience4j-circuitbreaker" + fix);
+		}
+		if (binder.bind("ratelimit.events.enabled", Boolean.class).orElse(false)) {
+			require("'ratelimit.events.enabled' is true", KAFKA, classLoader,
+					"Add org.springframework.kafka:spring-kafka, or set 'ratelimit.events.enabled' to false.");
 		}
 		PoliciesStore.Type type = binder.bind("ratelimit.policies-store.type", PoliciesStore.Type.class)
 			.orElse(PoliciesStore.Type.AUTO);

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -45,7 +45,8 @@ final class ServiceVariables {
 	}
 
 	/**
-	 * Takes them out of what is bound. Placeholders still find them by their own names.
+	 * Hides these variables from binding. Placeholders still find them by their own
+	 * names.
 	 */
 	static void hide(ConfigurableEnvironment environment) {
 		MutablePropertySources sources = environment.getPropertySources();
@@ -63,12 +64,12 @@ final class ServiceVariables {
 			Map<String, Object> others = new HashMap<>(variables.getSource());
 			others.keySet().removeAll(hidden.keySet());
 			sources.replace(VARIABLES, new Others(others, variables));
-			// A source of another name is not read as variables: underscores are no dots.
+			// Boot does not read a source of another name as variables: underscores stay.
 			sources.addAfter(VARIABLES, new MapPropertySource(HIDDEN, hidden));
 		}
 	}
 
-	/** Boot binds nothing else of an application whose variables have a prefix. */
+	/** An application may have a prefix for its variables; Boot binds no others then. */
 	private static boolean isBound(ConfigurableEnvironment environment, SystemEnvironmentPropertySource variables,
 			String name) {
 		ConfigurationPropertyName property = ConfigurationPropertyName.adapt(name, '_');

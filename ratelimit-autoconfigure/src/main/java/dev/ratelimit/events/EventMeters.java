@@ -1,17 +1,17 @@
-package dev.ratelimit.metrics;
+package dev.ratelimit.events;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 
-import dev.ratelimit.events.UsageEvents;
+import dev.ratelimit.metrics.MeterNames;
 
 /**
  * How many usage events were delivered and how many were dropped; together they are the
  * decisions.
  */
-public final class EventMeters {
+final class EventMeters {
 
-	public EventMeters(MeterRegistry registry, UsageEvents events) {
+	EventMeters(MeterRegistry registry, UsageEvents events) {
 		FunctionCounter.builder(MeterNames.EVENTS_DELIVERED, events, UsageEvents::delivered)
 			.description("Usage events that the broker has confirmed")
 			.register(registry);

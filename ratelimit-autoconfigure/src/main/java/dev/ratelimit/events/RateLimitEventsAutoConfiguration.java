@@ -1,98 +1,71 @@
-package dev.ratelimit.autoconfigure;
-
-import java.util.Map;
-import java.util.function.Supplier;
+package dev.ratelimit.events;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.kafka.core.ProducerFactory;
 
-import dev.ratelimit.counter.Pseudonyms;
-import dev.ratelimit.events.EventOptions;
-import dev.ratelimit.events.UsageEvents;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.metrics.EventMeters;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.caller.CallerNames;
+import dev.ratelimit.caller.Pseudonyms;
+import dev.ratelimit.config.InvalidPolicyException;
+import dev.ratelimit.config.PolicyMapper;
+import dev.ratelimit.config.RateLimitProperties;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.metrics.RateLimitMetricsAutoConfiguration;
 
 /**
- * Usage events, where they are asked for. They are a listener like the meters, and end
- * after all that decides has ended.
+ * Usage events, if they are enabled. They are a listener like the meters, and end after
+ * everything that decides requests.
  */
 @AutoConfiguration(after = { RateLimitAutoConfiguration.class, RateLimitMetricsAutoConfiguration.class },
 		afterName = { "org.springframework.boot.autoconfigure.kafka.KafkaAutoConfiguration",
 				"org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration" })
+@ConditionalOnClass(ProducerFactory.class)
 @ConditionalOnBean(Policies.class)
 @ConditionalOnProperty("ratelimit.events.enabled")
-public class RateLimitEventsAutoConfiguration {
+public final class RateLimitEventsAutoConfiguration {
 
 	/**
-	 * To the broker of the application's own producers.
+	 * Sends events to the broker of the application's own producers.
 	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(ProducerFactory.class)
-	static class ToKafka {
-
-		@Bean(destroyMethod = "close")
-		@ConditionalOnMissingBean
-		UsageEvents rateLimitUsageEvents(RateLimitProperties properties, ObjectProvider<ProducerFactory<?, ?>> factory,
-				Pseudonyms pseudonyms, Fleet fleet) {
-			ProducerFactory<?, ?> producers = factory.getIfUnique();
-			if (producers == null) {
-				throw new InvalidPolicyException(
-						"'ratelimit.events.enabled' is true, but there is no single ProducerFactory bean.",
-						"Set 'spring.kafka.bootstrap-servers', or declare one "
-								+ "org.springframework.kafka.core.ProducerFactory as primary.");
-			}
-			Supplier<Map<String, Object>> settings = producers::getConfigurationProperties;
-			return UsageEvents.toKafka(settings, options(properties.events()), pseudonyms, properties.region(),
-					fleet.instance());
+	@Bean(destroyMethod = "close")
+	UsageEvents rateLimitUsageEvents(RateLimitProperties properties, ObjectProvider<ProducerFactory<?, ?>> factory,
+			Pseudonyms pseudonyms, Fleet fleet) {
+		ProducerFactory<?, ?> producers = factory.getIfUnique();
+		if (producers == null) {
+			throw new InvalidPolicyException(
+					"'ratelimit.events.enabled' is true, but there is no single ProducerFactory bean.",
+					"Set 'spring.kafka.bootstrap-servers', or declare one "
+							+ "org.springframework.kafka.core.ProducerFactory as primary.");
 		}
-
-		private static EventOptions options(RateLimitProperties.Events events) {
-			return PolicyMapper.checked(
-					"Correct 'ratelimit.events.topic', 'ratelimit.events.buffer-size' or "
-							+ "'ratelimit.events.flush-timeout'.",
-					() -> new EventOptions(events.topic(), events.bufferSize(), events.flushTimeout()));
-		}
-
-		/**
-		 * Where there is a registry.
-		 */
-		@Configuration(proxyBeanMethods = false)
-		@ConditionalOnClass(MeterRegistry.class)
-		@ConditionalOnSingleCandidate(MeterRegistry.class)
-		static class Metered {
-
-			@Bean
-			@ConditionalOnMissingBean
-			EventMeters rateLimitEventMeters(MeterRegistry registry, UsageEvents events) {
-				return new EventMeters(registry, events);
-			}
-
-		}
-
+		EventOptions options = PolicyMapper
+			.checked("Set 'ratelimit.events.topic' to 1 to 249 letters, digits, dots, dashes and underscores, "
+					+ "'ratelimit.events.buffer-size' to at least 1 and 'ratelimit.events.flush-timeout' to 0s or more.",
+					properties.events()::valid);
+		CallerNames names = new CallerNames(pseudonyms, properties.identity().ipv6Prefix());
+		return new UsageEvents(new KafkaOutlet(producers::getConfigurationProperties, options.topic()),
+				new EventFormat(names, properties.region(), fleet.instance()), options);
 	}
 
 	/**
-	 * Events that were asked for and cannot be sent are an error, not a feature less.
+	 * Where there is a registry.
 	 */
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingClass("org.springframework.kafka.core.ProducerFactory")
-	static class WithoutKafka {
+	@ConditionalOnClass(MeterRegistry.class)
+	@ConditionalOnSingleCandidate(MeterRegistry.class)
+	static class Metered {
 
 		@Bean
-		UsageEvents rateLimitUsageEvents() {
-			throw new InvalidPolicyException(
-					"'ratelimit.events.enabled' is true, but spring-kafka is not on the classpath.",
-					"Add org.springframework.kafka:spring-kafka, or set 'ratelimit.events.enabled' to false.");
+		EventMeters rateLimitEventMeters(MeterRegistry registry, UsageEvents events) {
+			return new EventMeters(registry, events);
 		}
 
 	}

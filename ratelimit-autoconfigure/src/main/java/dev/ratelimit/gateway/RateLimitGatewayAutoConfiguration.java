@@ -1,7 +1,9 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.gateway;
 
-import java.util.List;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -14,28 +16,24 @@ import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.annotation.Bean;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 
-import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Penalty;
+import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.assembly.RateLimiterBuilder;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.UnknownPolicies;
+import dev.ratelimit.config.RateLimitProperties;
 import dev.ratelimit.control.PolicyUses;
-import dev.ratelimit.counter.CounterKeys;
-import dev.ratelimit.counter.Counters;
-import dev.ratelimit.gateway.DistributedRateLimiter;
-import dev.ratelimit.gateway.InvalidRouteException;
-import dev.ratelimit.gateway.RateLimitGatewayFilterFactory;
-import dev.ratelimit.gateway.RoutePolicyCheck;
-import dev.ratelimit.gateway.StandInRoutes;
-import dev.ratelimit.hot.HotCounters;
-import dev.ratelimit.hot.TopRefusals;
-import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.metrics.FixedPolicies;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.web.TrustedProxies;
 import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
+import dev.ratelimit.web.reactive.RefusedConnections;
 
 /**
  * The filter for gateway routes, and the stand-in for the gateway's own limiter.
@@ -44,14 +42,34 @@ import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 		afterName = "org.springframework.cloud.gateway.config.GatewayAutoConfiguration")
 @ConditionalOnClass({ AbstractGatewayFilterFactory.class, GatewayProperties.class })
 @ConditionalOnBean({ RateLimiter.class, GatewayProperties.class })
-public class RateLimitGatewayAutoConfiguration {
+public final class RateLimitGatewayAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	RateLimitGatewayFilterFactory rateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver,
-			HttpAnswers answers, ObjectProvider<CallTrace.Source> traces) {
+			HttpAnswers answers, ObjectProvider<CallTrace.Source> traces, RateLimitProperties properties,
+			Policies policies) {
+		TrustedProxies proxies = new TrustedProxies(properties.identity().trustedProxies());
+		boolean direct = properties.identity().trustedHops() == 0;
+		RefusedConnections connections = new RefusedConnections((policy) -> closeAfter(policies.get().find(policy)),
+				(request) -> direct && !proxies.contain(address(request)));
 		return new RateLimitGatewayFilterFactory(limiter, resolver, answers,
-				traces.getIfAvailable(() -> CallTrace.Source.NONE));
+				traces.getIfAvailable(() -> CallTrace.Source.NONE), connections);
+	}
+
+	private static long closeAfter(@Nullable Policy policy) {
+		Penalty penalty = (policy != null) ? policy.settings().penalty() : null;
+		return (penalty != null) ? penalty.closeAfter() : 0;
+	}
+
+	private static @Nullable InetAddress address(ServerHttpRequest request) {
+		InetSocketAddress address = request.getRemoteAddress();
+		return (address != null) ? address.getAddress() : null;
+	}
+
+	@Bean
+	SettleGlobalFilter rateLimitSettleFilter(Policies policies) {
+		return new SettleGlobalFilter(policies);
 	}
 
 	/**
@@ -61,13 +79,10 @@ public class RateLimitGatewayAutoConfiguration {
 	@Bean(defaultCandidate = false)
 	@ConditionalOnMissingBean(name = "distributedRateLimiter")
 	DistributedRateLimiter distributedRateLimiter(ConfigurationService configuration, RateLimitProperties properties,
-			Policies inForce, RequestResolver resolver, HttpAnswers answers, CounterKeys keys, Counters counters,
-			HotCounters hot, TopRefusals refusals, Fallback fallback, ObjectProvider<DecisionListener> listeners) {
+			Policies inForce, RequestResolver resolver, HttpAnswers answers,
+			@Qualifier("rateLimitLimiterBuilder") ObjectProvider<RateLimiterBuilder> limiters) {
 		return new DistributedRateLimiter(configuration, resolver, inForce,
-				(policies) -> new PolicyRateLimiter(policies, keys, counters, fallback,
-						RateLimitAutoConfiguration.options(properties), listeners.orderedStream().toList(),
-						RateLimitAutoConfiguration.splitting(counters, hot), refusals),
-				answers, RateLimitAutoConfiguration.headers(properties));
+				(policies) -> limiters.getObject().policies(policies).build(), answers, properties.headers());
 	}
 
 	/**
@@ -82,33 +97,27 @@ public class RateLimitGatewayAutoConfiguration {
 
 	@Bean
 	SmartInitializingSingleton rateLimitStandInRouteCheck(GatewayProperties properties, BeanFactory beans) {
-		return () -> {
-			try {
-				StandInRoutes.check(properties, beans);
-			}
-			catch (InvalidRouteException ex) {
-				throw new InvalidPolicyException(ex.problem(), ex.fix());
-			}
-		};
+		return () -> StandInRoutes.check(properties, beans);
 	}
 
 	@Bean
-	CostsBeside rateLimitStandInCosts(
+	StandInCosts rateLimitStandInCosts(
 			@Qualifier("distributedRateLimiter") ObjectProvider<DistributedRateLimiter> limiter) {
 		return (policy) -> policy.equals(DistributedRateLimiter.POLICY)
 				? limiter.stream().mapToLong(DistributedRateLimiter::largestCost).reduce(1, Math::max) : 1;
 	}
 
-	@Bean
-	FixedPolicies rateLimitStandInPolicy() {
-		return new FixedPolicies(List.of(DistributedRateLimiter.policy(Quota.parse("1/s"))));
+	/** Metered under its id, next to the policies in force. */
+	@Bean(defaultCandidate = false)
+	Policy rateLimitStandInPolicy() {
+		return DistributedRateLimiter.policy(Quota.parse("1/s"));
 	}
 
 	@Bean
 	SmartInitializingSingleton rateLimitRoutePolicyCheck(GatewayProperties properties, Policies policies,
-			ObjectProvider<ControlPlane> control) {
-		return () -> RoutePolicyCheck.check(properties, policies.get(), (where, id) -> UnknownPolicy
-			.found("The RateLimit filter of " + where, id, policies, control.getIfAvailable()));
+			UnknownPolicies unknown) {
+		return () -> RoutePolicyCheck.check(properties, policies.get(),
+				(where, id) -> unknown.found("The RateLimit filter of " + where, id));
 	}
 
 	@Bean

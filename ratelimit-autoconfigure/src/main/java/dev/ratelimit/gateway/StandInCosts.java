@@ -1,14 +1,15 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.gateway;
 
 /**
- * What requests cost under a policy that decides beside those in force, such as that of
- * the stand-in for the gateway's own limiter.
+ * Costs of requests under the policy of the stand-in for the gateway's own limiter, which
+ * is not among the configured policies.
  */
 @FunctionalInterface
-interface CostsBeside {
+public interface StandInCosts {
 
 	/**
-	 * The largest cost that is charged under a policy, at least 1; 1 if it is another's.
+	 * The largest cost that is charged under a policy, at least 1; 1 for any other
+	 * policy.
 	 * @param policy its id
 	 */
 	long largest(String policy);

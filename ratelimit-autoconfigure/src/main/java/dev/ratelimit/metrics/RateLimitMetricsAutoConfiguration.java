@@ -1,7 +1,9 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.metrics;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -9,18 +11,20 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
+import dev.ratelimit.Policy;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitRefusalsAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.LivePolicies;
+import dev.ratelimit.control.RolloutLeader;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.ModeSwitch;
 import dev.ratelimit.hot.HotCounters;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.limiter.RedSwitch;
-import dev.ratelimit.metrics.FixedPolicies;
-import dev.ratelimit.metrics.FleetMeters;
-import dev.ratelimit.metrics.HotKeyMeters;
-import dev.ratelimit.metrics.LeaseMeters;
-import dev.ratelimit.metrics.MeterListener;
-import dev.ratelimit.metrics.NodeMeters;
-import dev.ratelimit.metrics.RolloutMeters;
-import dev.ratelimit.metrics.StoreMeters;
+import dev.ratelimit.penalty.Penalties;
+import dev.ratelimit.penalty.PenaltyListener;
+import dev.ratelimit.refusal.RefusalRecorder;
 import dev.ratelimit.store.PolicyStore;
 
 /**
@@ -28,56 +32,65 @@ import dev.ratelimit.store.PolicyStore;
  * after it: listeners are looked up when the limiter is created, and conditions are
  * decided before that.
  */
-@AutoConfiguration(after = { RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class },
+@AutoConfiguration(
+		after = { RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
+				RateLimitRefusalsAutoConfiguration.class },
 		afterName = { "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
 				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration" })
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnSingleCandidate(MeterRegistry.class)
 @ConditionalOnBean(Policies.class)
-public class RateLimitMetricsAutoConfiguration {
+public final class RateLimitMetricsAutoConfiguration {
 
 	@Bean(initMethod = "start", destroyMethod = "close")
 	@ConditionalOnMissingBean
 	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies,
-			ObjectProvider<FixedPolicies> fixed) {
-		return new MeterListener(registry, policies, fixed.getIfAvailable(() -> FixedPolicies.NONE));
+			@Qualifier("rateLimitStandInPolicy") ObjectProvider<Policy> standIn) {
+		return new MeterListener(registry, policies, standIn.stream().toList());
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	FleetMeters rateLimitFleetMeters(MeterRegistry registry, Fleet fleet, RedSwitch redSwitch) {
-		return new FleetMeters(registry, fleet::size, () -> redSwitch.mode() != null);
+	InstanceMeters rateLimitInstanceMeters(MeterRegistry registry, Fleet fleet, ModeSwitch redSwitch, HotCounters hot) {
+		return new InstanceMeters(registry, fleet, redSwitch, hot);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	RolloutMeters rateLimitRolloutMeters(MeterRegistry registry) {
-		return new RolloutMeters(registry);
+	@ConditionalOnMissingBean(PenaltyListener.class)
+	PenaltyMeters rateLimitPenaltyMeters(MeterRegistry registry, ObjectProvider<Penalties> penalties) {
+		return new PenaltyMeters(registry, () -> penalties.stream().mapToInt(Penalties::banned).sum());
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
+	RolloutMeters rateLimitRolloutMeters(MeterRegistry registry, ObjectProvider<RolloutLeader> leader) {
+		return new RolloutMeters(registry, (policy) -> leader.getObject().state(policy),
+				() -> leader.stream().mapToInt(RolloutLeader::active).sum(),
+				() -> leader.stream().anyMatch(RolloutLeader::leads));
+	}
+
+	@Bean
 	NodeMeters rateLimitNodeMeters(MeterRegistry registry) {
-		return new NodeMeters(registry);
+		return new NodeMeters(registry, System::nanoTime);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	LeaseMeters rateLimitLeaseMeters(MeterRegistry registry) {
 		return new LeaseMeters(registry);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	HotKeyMeters rateLimitHotKeyMeters(MeterRegistry registry, HotCounters hot) {
-		return new HotKeyMeters(registry, hot);
+	@ConditionalOnBean(PolicyStore.class)
+	StoreMeters rateLimitStoreMeters(MeterRegistry registry, ObjectProvider<ControlPlane> control,
+			ObjectProvider<LivePolicies> live) {
+		return new StoreMeters(registry, () -> control.getObject().state(), () -> live.getObject().rejected().size());
 	}
 
+	/** Refusals that the history does not have. */
 	@Bean
-	@ConditionalOnMissingBean
-	@ConditionalOnBean(PolicyStore.class)
-	StoreMeters rateLimitStoreMeters(MeterRegistry registry, ObjectProvider<ControlPlane> control) {
-		return new StoreMeters(registry, () -> control.getObject().state());
+	@ConditionalOnBean(RefusalRecorder.class)
+	FunctionCounter rateLimitRefusalsMissing(MeterRegistry registry, RefusalRecorder recorder) {
+		return FunctionCounter.builder(MeterNames.REFUSALS_MISSING, recorder, RefusalRecorder::missing)
+			.description("Refusals that are not in the history one by one")
+			.register(registry);
 	}
 
 }

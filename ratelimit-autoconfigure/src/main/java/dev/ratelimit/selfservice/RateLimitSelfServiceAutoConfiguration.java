@@ -1,7 +1,6 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.selfservice;
 
 import java.time.Clock;
-import java.util.Map;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -11,48 +10,54 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Configuration;
 
+import dev.ratelimit.actuate.AdminPaths;
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.AuthorityCheck;
+import dev.ratelimit.admin.BodyLimitWebFilter;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.config.RateLimitProperties;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.selfservice.RecordedTenantLimits;
-import dev.ratelimit.selfservice.TenantAdmin;
-import dev.ratelimit.selfservice.TenantController;
-import dev.ratelimit.selfservice.TenantLimits;
-import dev.ratelimit.web.IdentityOptions;
 import dev.ratelimit.web.VerifiedTenant;
 
 /**
- * What a tenant's administrator may do, on the application's own port. Needs tokens that
- * Spring Security has verified.
+ * Lets administrators of tenants see and tighten the limits of their tenant, on the
+ * application's own port. Needs tokens that Spring Security has verified.
  */
-@AutoConfiguration(after = { RateLimitAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class })
+@AutoConfiguration(after = RateLimitAdminAutoConfiguration.class)
 @ConditionalOnProperty("ratelimit.self-service.enabled")
 @ConditionalOnWebApplication
 @ConditionalOnClass(name = "org.springframework.security.core.Authentication")
-@ConditionalOnBean(Policies.class)
-@Import({ AuditConfiguration.class, AdminWebConfiguration.class })
-public class RateLimitSelfServiceAutoConfiguration {
+@ConditionalOnBean(Audit.class)
+public final class RateLimitSelfServiceAutoConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean
-	TenantLimits rateLimitTenantLimits(Policies policies, ObjectProvider<ControlPlane> plane) {
-		return new RecordedTenantLimits(policies, plane::getIfAvailable);
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	TenantController rateLimitTenantController(RateLimitProperties properties, Policies policies,
-			ObjectProvider<PolicyRateLimiter> limiter, TenantLimits limits, Audit audit) {
-		RateLimitProperties.Identity identity = properties.identity();
-		IdentityOptions options = new IdentityOptions(identity.tenantClaim(), identity.userClaim(),
-				identity.tierClaim(), "", Map.of(), 0);
-		TenantAdmin tenants = new TenantAdmin(policies, () -> limiter.getObject().usage(), limits,
-				(principal) -> VerifiedTenant.of(principal, options),
+	TenantController rateLimitTenantController(RateLimitProperties properties, Policies policies, RecordReader reader,
+			ObjectProvider<PolicyRateLimiter> limiter, ObjectProvider<ControlPlane> control, Audit audit) {
+		TenantAdmin tenants = new TenantAdmin(policies, () -> limiter.getObject().usage(),
+				new TenantLimits(policies, control.getIfAvailable(), reader),
+				(principal) -> VerifiedTenant.of(principal, properties.identity()),
 				new AuthorityCheck(properties.selfService().authority()), audit, Clock.systemUTC());
 		return new TenantController(tenants, audit);
+	}
+
+	/**
+	 * The filter of the reactive stack.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+	static class OnReactive {
+
+		@Bean
+		@ConditionalOnMissingBean(name = "rateLimitTenantBodyLimit")
+		BodyLimitWebFilter rateLimitTenantBodyLimit() {
+			return new BodyLimitWebFilter(new AdminPaths(TenantController.PATH)::contain);
+		}
+
 	}
 
 }

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.actuate;
 
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -14,13 +14,14 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.UnansweredException;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.ModeSwitch;
 import dev.ratelimit.metrics.BreakableCounters;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,7 +51,7 @@ class RateLimitHealthAutoConfigurationTests {
 	void tellsTheFleetAndTheSwitchAsTheyAre() {
 		this.context.run((context) -> {
 			context.getBean(Fleet.class).seen(9);
-			context.getBean(RedSwitch.class)
+			context.getBean(ModeSwitch.class)
 				.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "incident 7"));
 			assertThat(context.getBean(NAME, HealthIndicator.class).health().getDetails())
 				.contains(entry("fleet", 9), entry("switch", "allow"))

@@ -1,4 +1,4 @@
-package dev.ratelimit.actuate;
+package dev.ratelimit.admin;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -11,25 +11,22 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
-import dev.ratelimit.admin.AdminBody;
-import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.fleet.ForcedMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class SwitchRequestTests {
+class SwitchAdminTests {
 
 	@ParameterizedTest
 	@CsvSource({ "1h, 3600", "30m, 1800", "90s, 90", "PT2H, 7200", "30d, 2592000" })
 	void durationsAreReadAsWritten(String duration, long seconds) {
-		assertThat(SwitchRequest.parse(body(Map.of("mode", "deny", "for", duration)), "ann").left())
-			.hasSeconds(seconds);
+		assertThat(SwitchAdmin.wanted(body(Map.of("mode", "deny", "for", duration)), "ann").left()).hasSeconds(seconds);
 	}
 
 	@Test
 	void onlyTheModeIsNeeded() {
-		assertThat(SwitchRequest.parse(body(Map.of("mode", "Local")), "ann"))
+		assertThat(SwitchAdmin.wanted(body(Map.of("mode", "Local")), "ann"))
 			.isEqualTo(new ForcedMode(FailureMode.LOCAL, ForcedMode.USUAL, "ann", ""));
 	}
 
@@ -38,13 +35,13 @@ class SwitchRequestTests {
 		Map<String, Object> body = new HashMap<>(Map.of("mode", "allow"));
 		body.put("for", null);
 		body.put("reason", null);
-		assertThat(SwitchRequest.parse(body(body), "ann").left()).isEqualTo(ForcedMode.USUAL);
+		assertThat(SwitchAdmin.wanted(body(body), "ann").left()).isEqualTo(ForcedMode.USUAL);
 	}
 
 	@ParameterizedTest
 	@MethodSource
 	void whatCannotBeMeantNamesFieldAndFix(Map<String, Object> body, String field) {
-		assertThatExceptionOfType(AdminProblem.class).isThrownBy(() -> SwitchRequest.parse(body(body), "ann"))
+		assertThatExceptionOfType(AdminProblem.class).isThrownBy(() -> SwitchAdmin.wanted(body(body), "ann"))
 			.satisfies((problem) -> assertThat(problem.response().getBody()).containsEntry("status", 400)
 				.containsEntry("field", field)
 				.containsKey("fix"));
@@ -57,8 +54,8 @@ class SwitchRequestTests {
 				Arguments.of(Map.of("mode", "allow", "duration", "5m"), "duration"));
 	}
 
-	private static AdminBody body(Map<String, Object> fields) {
-		return AdminBody.of(fields);
+	private static Fields body(Map<String, Object> fields) {
+		return Fields.ofBody(fields, null);
 	}
 
 	private static Arguments duration(Object value) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.aop;
 
 import java.util.List;
 import java.util.function.Consumer;
@@ -34,7 +34,9 @@ import reactor.core.publisher.Flux;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
-import dev.ratelimit.aop.RateLimited;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
+import dev.ratelimit.metrics.RateLimitMetricsAutoConfiguration;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -82,7 +84,7 @@ class RateLimitedWebFluxIntegrationTests {
 	void plainBeanMethodOnAnEventLoopIsAnsweredByTheFailureModeAndMetered(RedisServer redis, CapturedOutput output) {
 		run(redis, (context) -> {
 			assertThat(output)
-				.contains("@RateLimited on Service.open: a call on an event loop does not know who calls");
+				.contains("@RateLimited on Service.open: a call on an event loop does not know its caller");
 			WebTestClient client = client(context);
 			client.get().uri("/plain").exchange().expectStatus().isOk();
 			// Or it may have answered by the time that is looked for its answer.
@@ -106,7 +108,8 @@ class RateLimitedWebFluxIntegrationTests {
 				client(context).get().uri("/service?method=closed").exchange().expectStatus().isOk();
 			}
 			client(context).get().uri("/service?method=closed").exchange().expectStatus().isEqualTo(429);
-			assertThat(output).contains("@RateLimited on Service.open: a call on an event loop does not know who calls")
+			assertThat(output)
+				.contains("@RateLimited on Service.open: a call on an event loop does not know its caller")
 				.contains("Let the method return a Mono or a Flux");
 		});
 	}

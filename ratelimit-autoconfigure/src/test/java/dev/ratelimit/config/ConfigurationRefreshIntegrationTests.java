@@ -1,7 +1,8 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -17,16 +18,18 @@ import dev.ratelimit.control.Change;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.control.Rejected;
+import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey.Kind;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
-import static dev.ratelimit.autoconfigure.ConfigurationRefreshTests.config;
-import static dev.ratelimit.autoconfigure.ConfigurationRefreshTests.policy;
-import static dev.ratelimit.autoconfigure.ControlPlaneIntegrationTests.done;
+import static dev.ratelimit.testing.Stages.join;
 import static dev.ratelimit.autoconfigure.ControlPlaneIntegrationTests.limits;
+import static dev.ratelimit.config.ConfigurationRefreshTests.config;
+import static dev.ratelimit.config.ConfigurationRefreshTests.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -42,6 +45,40 @@ class ConfigurationRefreshIntegrationTests {
 
 	@TempDir
 	private Path folder;
+
+	@Test
+	void reloadIsInTheAuditTrailWithoutTheCallersItNames(RedisServer redis) {
+		try (RefreshedApplication application = start(redis)) {
+			application.refresh(config(
+					policy("orders", "20/h")
+							+ "      overrides: [{ when: { tenant: acme }, limits: { per-tenant: 30/h } }]\n",
+					policy("login", "5/m")) + "  deny: [{ tenant: globex }]\n");
+			application.refresh(config(policy("orders", "0/h")));
+			await().atMost(Duration.ofMinutes(1)).until(() -> audited(application).size() == 6);
+			List<AuditRecord> entries = audited(application);
+			assertThat(entries).extracting(AuditRecord::action).containsOnly("config-reload");
+			assertThat(entries).extracting((entry) -> entry.target() + " " + entry.outcome())
+				.containsExactly("policy login done", "policy orders done", "list deny done", "policy login done",
+						"list deny done", "policy orders invalid");
+			assertThat(entries.get(1).before()).contains("10/h");
+			assertThat(entries.get(1).after()).contains("20/h").endsWith(" and other overrides");
+			assertThat(entries.get(3).after()).isEmpty();
+			assertThat(entries.toString()).doesNotContain("acme", "globex");
+		}
+	}
+
+	@Test
+	void reloadWithoutAChangeIsNotAudited(RedisServer redis) {
+		try (RefreshedApplication application = start(redis)) {
+			application.refresh(config(policy("orders", "10/h")));
+			application.refresh(config(policy("orders", "20/h")));
+			await().atMost(Duration.ofMinutes(1)).until(() -> !audited(application).isEmpty());
+			assertThat(audited(application)).extracting(AuditRecord::before)
+				.singleElement()
+				.asString()
+				.contains("10/h");
+		}
+	}
 
 	@Test
 	void versionOfTheStoreStaysAboveTheConfigurationUntilItIsDeleted(RedisServer redis) {
@@ -75,7 +112,7 @@ class ConfigurationRefreshIntegrationTests {
 	@Test
 	void versionThatIsBroughtInBesideTheConfigurationKeepsTheOneItWasWrittenBeside(RedisServer redis) {
 		try (RefreshedApplication application = start(redis)) {
-			done(application.context()
+			join(application.context()
 				.getBean(ControlPlane.class)
 				.writePolicy("orders", Map.of("mode", "shadow", "limits",
 						Map.of("per-tenant", Map.of("by", "tenant", "quota", "77/h"))), null, ANN));
@@ -92,9 +129,9 @@ class ConfigurationRefreshIntegrationTests {
 	void recordsAboutCallersStayAndAreAppliedToTheNewConfiguration(RedisServer redis) {
 		try (RefreshedApplication application = start(redis)) {
 			ControlPlane plane = application.context().getBean(ControlPlane.class);
-			done(plane.write(new Change(RecordIds.override("orders", Dimension.TENANT, "acme"),
+			join(plane.write(new Change(RecordIds.override("orders", Dimension.TENANT, "acme"),
 					Map.of("limits", Map.of("per-tenant", "99/h")), null), ANN));
-			done(plane.write(new Change(RecordIds.entry(Kind.DENY, Map.of(Dimension.TENANT, "globex")), Map.of(), null),
+			join(plane.write(new Change(RecordIds.entry(Kind.DENY, Map.of(Dimension.TENANT, "globex")), Map.of(), null),
 					ANN));
 			Request globex = ACME.with(Dimension.TENANT, "globex");
 			await().until(() -> permits(application, "orders") == 99
@@ -113,9 +150,9 @@ class ConfigurationRefreshIntegrationTests {
 	void mistakesInTheStoreAndInTheConfigurationAreBothShownAndTheGoodOnesHold(RedisServer redis) {
 		try (RefreshedApplication application = start(redis)) {
 			write(application, "orders", "77/h");
-			done(application.context()
+			join(application.context()
 				.getBean(PolicyStore.class)
-				.write(List.of(new Edit(RecordIds.policy("orders"), "no JSON", null)), "mallory", ""));
+				.write(List.of(new Edit(RecordIds.policy("orders"), "no JSON", null)), Seen.NOTHING, "mallory", ""));
 			await().until(() -> application.live().rejected().size() == 1);
 			application.refresh(config(policy("orders", "0/h")));
 			assertThat(application.live().rejected()).extracting(Rejected::version).containsExactlyInAnyOrder(2L, 0L);
@@ -126,6 +163,14 @@ class ConfigurationRefreshIntegrationTests {
 		}
 	}
 
+	/** The trail, the oldest first. */
+	private static List<AuditRecord> audited(RefreshedApplication application) {
+		List<AuditRecord> entries = new ArrayList<>();
+		join(application.context().getBean(PolicyStore.class).audit(null, 100))
+			.forEach((entry) -> entries.add(0, entry.attempt()));
+		return entries;
+	}
+
 	private RefreshedApplication start(RedisServer redis) {
 		return RefreshedApplication.start(this.folder, config(policy("orders", "10/h")),
 				"spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port(),
@@ -133,12 +178,12 @@ class ConfigurationRefreshIntegrationTests {
 	}
 
 	private static void write(RefreshedApplication application, String id, String quota) {
-		done(application.context().getBean(ControlPlane.class).writePolicy(id, limits(quota), null, ANN));
+		join(application.context().getBean(ControlPlane.class).writePolicy(id, limits(quota), null, ANN));
 		await().atMost(Duration.ofSeconds(30)).until(() -> application.policies().find(id).version() > 0);
 	}
 
 	private static void delete(RefreshedApplication application, String id) {
-		done(application.context().getBean(ControlPlane.class).deletePolicy(id, null, false, ANN));
+		join(application.context().getBean(ControlPlane.class).deletePolicy(id, null, false, ANN));
 	}
 
 	private static long permits(RefreshedApplication application, String id) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,6 +29,8 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.control.Rejected;
 import dev.ratelimit.policy.PolicySet;
 
@@ -66,10 +68,28 @@ class ConfigurationRefreshTests {
 			assertThat(application.policies().retired()).containsExactly("orders");
 			assertThat(application.live().configured("orders")).isNull();
 			assertThat(application.check(ACME.withCost(11)).outcome()).isEqualTo(Decision.Outcome.REFUSED);
-			assertThat(output).contains("new or changed: login; gone: orders");
+			assertThat(output).contains("new or changed: login; removed: orders");
 			application.refresh(config(policy("orders", "20/30d")));
 			assertThat(application.policies().retired()).containsExactly("login");
 			assertThat(remaining(application)).isEqualTo(20);
+		}
+	}
+
+	@Test
+	void ceilingIsAddedChangedAndRemoved() {
+		String forced = "  switch: { mode: allow }\n";
+		try (RefreshedApplication application = start(TEN + forced)) {
+			application.refresh(config(TEN + "      degraded-ceiling: 2/30d\n") + forced);
+			assertThat(application.check(ACME.withCost(2)).allowed()).isTrue();
+			assertThat(application.check(ACME).refusedBy()).isNotNull()
+				.satisfies((status) -> assertThat(status.limit().scope()).isEqualTo("policy"));
+			application.refresh(config(TEN + "      degraded-ceiling: many\n") + forced);
+			assertThat(application.check(ACME).allowed()).isFalse();
+			assertThat(application.live().rejected()).singleElement()
+				.satisfies((rejected) -> assertThat(rejected.message())
+					.contains("ratelimit.policies.orders.degraded-ceiling"));
+			application.refresh(config(TEN) + forced);
+			assertThat(application.check(ACME).allowed()).isTrue();
 		}
 	}
 
@@ -97,7 +117,7 @@ class ConfigurationRefreshTests {
 				assertThat(rejected.message()).contains("ratelimit.policies.orders.limits.per-tenant.quota");
 			});
 			assertThat(output).contains("WARN")
-				.contains("Policy 'orders' of the configuration is not reloaded; the one before stays in force")
+				.contains("Policy 'orders' of the configuration is not reloaded; the previous one stays in force")
 				.contains("Set 'ratelimit.policies.orders.limits.per-tenant.quota' to a quota such as");
 			assertThat(health(application)).contains(entry("rejected", 1));
 			application.refresh(config(policy("orders", "20/30d")));
@@ -127,7 +147,7 @@ class ConfigurationRefreshTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = ';', quoteCharacter = '#',
 			value = { "on-failur: deny; Did you mean 'ratelimit.policies.orders.on-failure'?",
-					"penalty: { after: 5 }; 'ratelimit.policies.orders.penalty.after' is not supported yet",
+					"penalty: { after: 5 }; has a penalty but no limit by user, api-key or ip",
 					"timeout: 10; 'ratelimit.policies.orders.timeout' is '10'",
 					"timeout: -5ms; Set 'ratelimit.policies.orders.timeout' to 1ms or more" })
 	void policyWithAKeyThatHasNoEffectIsRejectedAndTheLastGoodOneStays(String key, String said) {
@@ -207,7 +227,7 @@ class ConfigurationRefreshTests {
 				.extracting((rejected) -> rejected.key().id())
 				.containsExactlyInAnyOrder("ratelimit.allow", "ratelimit.deny");
 			assertThat(output)
-				.contains("'ratelimit.allow' and 'ratelimit.deny' are not reloaded; the lists before stay in force. ")
+				.contains("'ratelimit.allow' and 'ratelimit.deny' are not reloaded; the previous lists stay in force. ")
 				.contains(said);
 			application.refresh(config(policy("orders", "20/30d")));
 			assertThat(application.live().rejected()).isEmpty();

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.time.Duration;
 import java.util.List;
@@ -14,7 +14,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
+import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.TimedStore;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.InvalidChangeException;
@@ -23,7 +26,9 @@ import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.Replica;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.store.Snapshot;
+import dev.ratelimit.testing.Stages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -44,7 +49,7 @@ class EarlierPoliciesTests {
 	private final Policies policies = new Policies(PolicySet.of());
 
 	private final LivePolicies live = new LivePolicies(this.policies, this.policies::replace, this.reader,
-			(key) -> ControlPlaneIntegrationTests.done(this.store.history(key, 10)));
+			(key) -> Stages.join(this.store.history(key, 10)));
 
 	private final Replica replica = new Replica(this.store, Snapshot.NONE, this.live::changed, this.store::nanos);
 
@@ -58,9 +63,10 @@ class EarlierPoliciesTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = ';', quoteCharacter = '#',
-			value = { "\"cost\": {\"estimate\": 6}; cost", "\"idempotency\": {\"ttl\": \"10m\"}; idempotency",
-					"\"Penalty\": {\"after\": 6}; Penalty", "\"timeout\": \"5\"; timeout",
-					"\"timeout\": \"10us\"; timeout", "\"timeout\": \"-5ms\"; timeout",
+			value = { "\"idempotency\": {\"ttl\": \"10m\"}; idempotency", "\"Penalty\": {\"after\": 6}; Penalty",
+					"\"cost\": {\"estimate\": 50}; cost", "\"cost\": 5; cost",
+					"\"penalty\": {\"after\": 0}, \"cost\": {\"estimate\": 50}; penalty, cost",
+					"\"timeout\": \"5\"; timeout", "\"timeout\": \"10us\"; timeout", "\"timeout\": \"-5ms\"; timeout",
 					"\"rollout\": {\"stages\": [100], \"hold\": \"10\"}; rollout.hold",
 					"\"rollout\": {\"hold\": \"10ms\"}; rollout.hold",
 					"\"overrides\": [{\"when\": {\"ip\": \"10.0.0.0/8\"}, \"limits\": {\"all\": \"9/s\"}}]; overrides",
@@ -95,8 +101,8 @@ class EarlierPoliciesTests {
 	@Test
 	void versionBeforeARolloutMayBeOfAnEarlierReleaseToo(CapturedOutput output) {
 		done("{\"policy\": {\"rollout\": {\"percent\": 10}, " + LIMITS.formatted("5/s")
-				+ "}, \"previous\": {\"version\": 1, \"policy\": {\"penalty\": {}, " + LIMITS.formatted("500/s")
-				+ "}}}");
+				+ "}, \"previous\": {\"version\": 1, \"policy\": {\"penalty\": {\"after\": 6}, "
+				+ LIMITS.formatted("500/s") + "}}}");
 		assertThat(started().version()).isOne();
 		assertThat(this.live.rejected()).isEmpty();
 		assertThat(output).contains("differently: previous.penalty.");
@@ -107,14 +113,62 @@ class EarlierPoliciesTests {
 		write("{\"penalty\": {\"after\": 6}, " + LIMITS.formatted("5/s") + "}");
 		write(document("500/s"));
 		started();
-		this.control.rollBack("orders", 1, null, new Author("ann", "")).toCompletableFuture().get(10, TimeUnit.SECONDS);
+		this.control.rollBack("orders", 1, null, null, new Author("ann", ""))
+			.toCompletableFuture()
+			.get(10, TimeUnit.SECONDS);
 		await().until(() -> this.policies.get().find("orders").version() == 3);
 		assertThat(this.policies.get().find("orders").limits().get(0).quotas().get(0).permits()).isEqualTo(5);
 	}
 
 	@Test
+	void fieldsOfANewerReleaseHaveNoEffectAndAreKeptWhenTheVersionIsWrittenAgain(CapturedOutput output)
+			throws Exception {
+		write("{\"invented\": {\"a\": 1}, \"limits\": {\"all\": {\"by\": [], \"quota\": \"5/s\", \"novel\": true}}}");
+		write(document("500/s"));
+		assertThat(started().version()).isEqualTo(2);
+		this.control.rollBack("orders", 1, null, null, new Author("ann", ""))
+			.toCompletableFuture()
+			.get(10, TimeUnit.SECONDS);
+		await().until(() -> this.policies.get().find("orders").version() == 3);
+		assertThat(this.policies.get().find("orders").limits().get(0).quotas().get(0).permits()).isEqualTo(5);
+		assertThat(this.live.rejected()).isEmpty();
+		assertThat(output).contains("Version 3 of policy 'orders'")
+			.contains("differently: invented, limits.all.novel.");
+		assertThat(Stages.join(this.store.history(RecordIds.policy("orders"), 1)).get(0).body())
+			.contains("\"invented\":{\"a\":1}")
+			.contains("\"novel\":true");
+	}
+
+	@Test
+	void fieldsOfANewerReleaseInOtherRecordsHaveNoEffect(CapturedOutput output) {
+		write(document("500/s"));
+		started();
+		Stages.join(this.store.write(List.of(
+				new Edit(RecordIds.override("orders", Dimension.TENANT, "acme"),
+						"{\"limits\": {\"all\": \"7/s\"}, \"invented\": 1}", null),
+				new Edit(RecordIds.tier(Dimension.TENANT, "acme"), "{\"tier\": \"pro\", \"invented\": 1}", null)),
+				Seen.NOTHING, "ann", ""));
+		await().until(() -> this.policies.get().records().size() == 2);
+		assertThat(this.live.rejected()).isEmpty();
+		assertThat(output).contains("of a record of kind override has fields that this release does not know")
+			.contains("of a record of kind tier has fields that this release does not know")
+			.doesNotContain("acme");
+	}
+
+	@Test
+	void unknownFieldIsRefusedWhenItIsSent() {
+		Map<String, Object> document = Map.of("invented", 1, "limits",
+				Map.of("all", Map.of("by", List.of(), "quota", "5/s")));
+		assertThat(this.control.writePolicy("orders", document, null, new Author("ann", "")).toCompletableFuture())
+			.failsWithin(Duration.ofSeconds(10))
+			.withThrowableThat()
+			.havingRootCause()
+			.withMessageContaining("There is no field 'policy.invented'");
+	}
+
+	@Test
 	void sameDocumentIsRefusedWhenItIsWritten() {
-		Map<String, Object> document = Map.of("penalty", Map.of(), "limits",
+		Map<String, Object> document = Map.of("idempotency", Map.of(), "limits",
 				Map.of("all", Map.of("by", List.of(), "quota", "5/s")));
 		assertThat(this.control.writePolicy("orders", document, null, new Author("ann", "")).toCompletableFuture())
 			.failsWithin(Duration.ofSeconds(10))
@@ -139,8 +193,8 @@ class EarlierPoliciesTests {
 	}
 
 	private void done(String body) {
-		ControlPlaneIntegrationTests
-			.done(this.store.write(List.of(new Edit(RecordIds.policy("orders"), body, null)), "ann", ""));
+		Stages
+			.join(this.store.write(List.of(new Edit(RecordIds.policy("orders"), body, null)), Seen.NOTHING, "ann", ""));
 	}
 
 }

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.util.List;
 
@@ -10,10 +10,12 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What cannot be meant stops the start and says what, where and the fix.
+ * An invalid property stops the start with the property, the mistake and the fix.
  */
 class InvalidPolicyTests {
 
@@ -35,14 +37,14 @@ class InvalidPolicyTests {
 	@Test
 	void policyWithoutALimit() {
 		FailureAnalysis analysis = analyze(AT + "description=x");
-		assertThat(analysis.getDescription()).isEqualTo("Policy 'orders' has no limit.");
+		assertThat(analysis.getDescription()).isEqualTo("Policy 'orders' has no limits.");
 		assertThat(analysis.getAction()).contains("'ratelimit.policies.orders.limits'");
 	}
 
 	@Test
 	void limitThatDoesNotSayWhatItCountsBy() {
 		FailureAnalysis analysis = analyze(AT + "limits.all.quota=5/s");
-		assertThat(analysis.getDescription()).contains("does not say what it counts by");
+		assertThat(analysis.getDescription()).contains("has no 'by', which says what it counts by");
 		assertThat(analysis.getAction()).contains("'ratelimit.policies.orders.limits.all.by'").contains("[]");
 	}
 
@@ -76,7 +78,8 @@ class InvalidPolicyTests {
 		FailureAnalysis analysis = analyze(AT + "limits.all.by=", AT + "limits.all.quota=5/s",
 				AT + "rollout." + setting);
 		assertThat(analysis.getDescription()).contains(problem);
-		assertThat(analysis.getAction()).contains("'ratelimit.policies.orders.rollout'");
+		assertThat(analysis.getAction())
+			.contains("'ratelimit.policies.orders.rollout." + setting.replaceAll("\\W.*", "") + "'");
 	}
 
 	@Test

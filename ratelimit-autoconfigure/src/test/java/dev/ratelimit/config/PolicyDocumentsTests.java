@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +27,7 @@ import dev.ratelimit.IpAddress;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.Settling;
 import dev.ratelimit.control.InvalidChangeException;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.store.RecordKey.Kind;
@@ -41,7 +42,8 @@ class PolicyDocumentsTests {
 
 	private static final String FULL = """
 			{"description": "Order API", "owner": "team-orders", "algorithm": "token-bucket", "enforcement": "leased",
-			 "mode": "shadow", "on-failure": "deny", "degraded-floor": "20/s", "on-missing-identity": "skip",
+			 "mode": "shadow", "on-failure": "deny", "degraded-floor": "20/s",
+			 "degraded-ceiling": "5000/s", "on-missing-identity": "skip",
 			 "timeout": "10ms", "costs": {"/orders/export/**": 10},
 			 "limits": {"per-user": {"by": ["tenant", "user"], "quota": ["100/s burst 200", "3000/m"]},
 			            "per-tenant": {"by": "tenant", "quota": "1000/s", "enforcement": "adaptive", "split": 4},
@@ -62,6 +64,7 @@ class PolicyDocumentsTests {
 		assertThat(policy.settings().shadow()).isTrue();
 		assertThat(policy.settings().costs()).isEqualTo(Map.of("/orders/export/**", 10L));
 		assertThat(policy.settings().rollout().percent()).isEqualTo(10);
+		assertThat(policy.settings().degradedCeiling()).isEqualTo(Quota.parse("5000/s"));
 		assertThat(policy.limits()).hasSize(3);
 		assertThat(policy.settings().overrides()).singleElement()
 			.satisfies((override) -> assertThat(override.when()).isEqualTo(Map.of(Dimension.TENANT, "acme")));
@@ -131,10 +134,32 @@ class PolicyDocumentsTests {
 						"{\"costs\": {\"/a\": 6}, " + limits + "}"),
 				Arguments.of("policy.on-failur", "Did you mean 'on-failure'?",
 						"{\"on-failur\": \"deny\", " + limits + "}"),
-				Arguments.of("policy.cost", "'policy.cost' is not supported yet",
+				Arguments.of("policy.cost.estimate", "no caller ever has more than 5",
 						"{\"cost\": {\"estimate\": 6}, " + limits + "}"),
+				Arguments.of("policy.cost", "or remove 'policy.cost'",
+						"{\"cost\": {\"settle-json\": []}, " + limits + "}"),
+				Arguments.of("policy.cost", "Estimate must be 1 to", "{\"cost\": {\"estimate\": 0}, " + limits + "}"),
+				Arguments.of("policy.cost", "must be the name of a header",
+						"{\"cost\": {\"settle-header\": \"X Y\"}, " + limits + "}"),
+				Arguments.of("policy.cost", "names of fields joined by dots",
+						"{\"cost\": {\"settle-json\": [\"a.b\", \"a..b\"]}, " + limits + "}"),
+				Arguments.of("policy.cost", "statuses such as 404",
+						"{\"cost\": {\"settle-status\": {\"2x\": 0}}, " + limits + "}"),
+				Arguments.of("policy.cost", "0 to 90000000 permits but was -1",
+						"{\"cost\": {\"settle-status\": {\"2xx\": -1}}, " + limits + "}"),
+				Arguments.of("policy.cost.settle", "Use one of: estimate, settle-header",
+						"{\"cost\": {\"settle\": 0}, " + limits + "}"),
 				Arguments.of("policy.idempotency", "is not supported yet", "{\"idempotency\": {}, " + limits + "}"),
-				Arguments.of("policy.penalty", "is not supported yet", "{\"penalty\": {\"after\": 6}, " + limits + "}"),
+				Arguments.of("policy.penalty", "no limit by user, api-key or ip",
+						"{\"penalty\": {\"after\": 6}, \"limits\": {\"all\": {\"by\": [], \"quota\": \"5/s\"}}}"),
+				Arguments.of("policy.penalty.ban-for", "which has no unit",
+						"{\"penalty\": {\"ban-for\": 6}, " + limits + "}"),
+				Arguments.of("policy.penalty.ban-afte", "Did you mean 'ban-after'?",
+						"{\"penalty\": {\"ban-afte\": 6}, " + limits + "}"),
+				Arguments.of("policy.penalty", "After must be 1 to",
+						"{\"penalty\": {\"after\": 0}, \"limits\": {\"own\": {\"by\": \"ip\", \"quota\": \"5/s\"}}}"),
+				Arguments.of("policy.penalty", "Max of 5s is shorter than the cool-down of 10s",
+						"{\"penalty\": {\"max\": \"5s\"}, \"limits\": {\"own\": {\"by\": \"ip\", \"quota\": \"5/s\"}}}"),
 				Arguments.of("policy.timeout", "which has no unit", "{\"timeout\": 10, " + limits + "}"),
 				Arguments.of("policy.timeout", "to 1ms or more", "{\"timeout\": \"-5ms\", " + limits + "}"),
 				Arguments.of("policy.timeout", "which has no unit", "{\"timeout\": 0, " + limits + "}"),
@@ -165,6 +190,20 @@ class PolicyDocumentsTests {
 	}
 
 	@Test
+	void costIsWrittenAsItIsRead() {
+		Map<String, Object> document = parse("{\"algorithm\": \"gcra\", \"limits\": {\"all\": {\"by\": [], \"quota\": "
+				+ "[\"500/s\"]}}, \"cost\": {\"estimate\": 500, \"settle-header\": \"X-Tokens-Used\", \"settle-json\": "
+				+ "[\"usage.input\", \"usage.output\"], \"settle-status\": {\"404\": 1, \"5xx\": 0}}}");
+		Policy policy = this.documents.policy("llm", 1, document);
+		assertThat(policy.settings().settling()).isEqualTo(new Settling(500, "X-Tokens-Used",
+				List.of("usage.input", "usage.output"), Map.of("404", 1L, "5xx", 0L)));
+		assertThat(this.documents.policy("llm", 1, this.documents.document(policy))).isEqualTo(policy);
+		Policy byStatus = this.documents.policy("login", 1, parse("{\"limits\": {\"all\": {\"by\": [], \"quota\": "
+				+ "\"5/s\"}}, \"cost\": {\"settle-status\": {\"2xx\": 0}}}"));
+		assertThat(byStatus.settings().settling()).isEqualTo(new Settling(1, null, List.of(), Map.of("2xx", 0L)));
+	}
+
+	@Test
 	void overrideHasQuotas() {
 		assertThat(this.documents.override(parse("{\"limits\": {\"per-tenant\": \"20/s\"}}")))
 			.isEqualTo(Map.of("per-tenant", List.of(Quota.parse("20/s"))));
@@ -181,7 +220,7 @@ class PolicyDocumentsTests {
 				Map.of(Dimension.TENANT, "*"), Map.of(Dimension.IP, "::/0", Dimension.TENANT, "*"))) {
 			assertThatExceptionOfType(InvalidChangeException.class)
 				.isThrownBy(() -> this.documents.requireEntry(Kind.DENY, entry))
-				.withMessageContaining("refuse everything");
+				.withMessageContaining("refuse every request");
 		}
 		this.documents.requireEntry(Kind.DENY, Map.of(Dimension.IP, "10.0.0.0/8"));
 		this.documents.requireEntry(Kind.DENY, Map.of(Dimension.TENANT, "*", Dimension.USER, "mallory"));

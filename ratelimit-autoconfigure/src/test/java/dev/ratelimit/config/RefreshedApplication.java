@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,6 +19,14 @@ import org.springframework.context.annotation.Configuration;
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.actuate.RateLimitHealthAutoConfiguration;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.policy.PolicySet;
 
@@ -89,7 +97,7 @@ final class RefreshedApplication implements AutoCloseable {
 			RedisAutoConfiguration.class, RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
 			RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
 			RateLimitControlAutoConfiguration.class, RateLimitHealthAutoConfiguration.class,
-			RateLimitRefreshAutoConfiguration.class })
+			RateLimitRefreshAutoConfiguration.class, RateLimitAdminAutoConfiguration.class })
 	static class Parts {
 
 	}

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.config;
 
 import java.util.List;
 import java.util.Map;
@@ -15,6 +15,9 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.autoconfigure.TimedStore;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.ControlPlane;
@@ -25,6 +28,7 @@ import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.store.Replica;
 import dev.ratelimit.store.Snapshot;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -100,8 +104,9 @@ class TooManyLogsTests {
 		Map<String, Object> document = Map.of("limits",
 				Map.of("per-tenant", List.of("10/s", "20/m", "30/h", "40/d", "50/2d")));
 		Change change = new Change(RecordIds.override("orders", Dimension.TENANT, "acme"), document, null);
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(
-				() -> ControlPlaneIntegrationTests.done(this.control.writeAll(List.of(change), new Author("ann", ""))))
+		assertThatExceptionOfType(CompletionException.class)
+			.isThrownBy(() -> join(this.control.writeAll(List.of(change), new Author("ann", ""), (written) -> {
+			})))
 			.havingCause()
 			.isInstanceOfSatisfying(InvalidChangeException.class, (ex) -> {
 				assertThat(ex.field()).endsWith("limits");

@@ -1,6 +1,7 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.metrics;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.IntStream;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -16,12 +17,11 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
-import dev.ratelimit.limiter.RedSwitch;
-import dev.ratelimit.metrics.FixedPolicies;
-import dev.ratelimit.metrics.MeterListener;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.ModeSwitch;
 import dev.ratelimit.policy.PolicySet;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -61,7 +61,7 @@ class RateLimitMetricsAutoConfigurationTests {
 		this.context.withBean(SimpleMeterRegistry.class).run((context) -> {
 			MeterRegistry registry = context.getBean(MeterRegistry.class);
 			assertThat(registry.get("ratelimit.switch.on").gauge().value()).isZero();
-			context.getBean(RedSwitch.class)
+			context.getBean(ModeSwitch.class)
 				.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "incident 7"));
 			assertThat(registry.get("ratelimit.switch.on").gauge().value()).isEqualTo(1);
 		});
@@ -122,7 +122,7 @@ class RateLimitMetricsAutoConfigurationTests {
 	void backsOffForAListenerOfTheUsersOwn() {
 		this.context.withBean(SimpleMeterRegistry.class)
 			.withBean("own", MeterListener.class,
-					() -> new MeterListener(new SimpleMeterRegistry(), PolicySet::of, FixedPolicies.NONE))
+					() -> new MeterListener(new SimpleMeterRegistry(), PolicySet::of, List.of()))
 			.run((context) -> assertThat(context).hasSingleBean(MeterListener.class).hasBean("own"));
 	}
 

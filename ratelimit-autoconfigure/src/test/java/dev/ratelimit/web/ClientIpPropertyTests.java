@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Whatever a caller writes into {@code X-Forwarded-For}, only what proxies of our own
  * have appended names its address.
  */
-class ClientIpProperties {
+class ClientIpPropertyTests {
 
 	private static final String SOCKET = "198.51.100.1";
 

@@ -7,13 +7,12 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.store.RecordKey;
 
 /**
- * One record as somebody wants it to be.
+ * A requested change of one record.
  *
- * @param key which record
- * @param document what it says from now on, in the shape of the configuration;
- * {@code null} deletes it
- * @param expect the version that the editor has seen, 0 for none; {@code null} if it does
- * not matter
+ * @param document the new content in the shape of the configuration; {@code null} deletes
+ * the record
+ * @param expect the version that the editor has seen, 0 for none; {@code null} accepts
+ * any
  */
 public record Change(RecordKey key, @Nullable Map<String, Object> document, @Nullable Long expect) {
 }

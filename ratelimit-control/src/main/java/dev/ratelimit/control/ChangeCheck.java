@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
+import dev.ratelimit.Rollout;
+import dev.ratelimit.json.Json;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
@@ -22,22 +24,21 @@ import dev.ratelimit.store.RecordVersion;
  */
 final class ChangeCheck {
 
-	/** By how much the clocks of instances may differ. */
+	/** Largest difference between the clocks of instances. */
 	private static final Duration SKEW = Duration.ofMinutes(1);
 
 	private final RecordReader reader;
 
 	private final LivePolicies live;
 
+	private final PolicyUses uses;
+
 	private final InstantSource clock;
 
-	/**
-	 * Creates it.
-	 * @param clock tells which versions have started
-	 */
-	ChangeCheck(RecordReader reader, LivePolicies live, InstantSource clock) {
+	ChangeCheck(RecordReader reader, LivePolicies live, PolicyUses uses, InstantSource clock) {
 		this.reader = reader;
 		this.live = live;
+		this.uses = uses;
 		this.clock = clock;
 	}
 
@@ -50,9 +51,19 @@ final class ChangeCheck {
 		}
 	}
 
+	/** A policy that somebody sends: unknown fields are errors. */
 	Policy policy(String id, Map<String, Object> document) {
-		Policy policy = this.reader.policy(id, 0, document);
+		return fitting(this.reader.policy(id, 0, document));
+	}
+
+	/** A policy to be written again: unknown fields of a newer release stay in it. */
+	Policy storedPolicy(String id, Map<String, Object> document) {
+		return fitting(stored(id, 0, document));
+	}
+
+	private Policy fitting(Policy policy) {
 		requireWindows(() -> this.live.current().requireWindows(policy, null));
+		this.uses.requireFitting(policy);
 		return policy;
 	}
 
@@ -67,9 +78,8 @@ final class ChangeCheck {
 	}
 
 	/**
-	 * Whether nobody is left to the version before it, whichever instance decides: one
-	 * whose clock is behind must not find a version that has not started and none before
-	 * it.
+	 * Whether the policy is for everybody on every instance. An instance whose clock is
+	 * behind must not find a version that has not started without the one before it.
 	 */
 	boolean needsNoPrevious(Policy policy) {
 		return holdsForAll(policy, this.clock.instant().minus(SKEW));
@@ -82,15 +92,15 @@ final class ChangeCheck {
 	}
 
 	/**
-	 * The version that holds where a new one does not: the newest, or what held beside
-	 * that one if it is not for everybody itself.
-	 * @param policy the new one
-	 * @param newest in the store, {@code null} if there is none
+	 * The version for callers that a new one is not for: the newest, or its own previous
+	 * version if it is not for everybody itself.
+	 * @param policy the new version
+	 * @param newest the newest version in the store, {@code null} if there is none
 	 */
 	Documents.@Nullable Previous previous(Policy policy, @Nullable RecordVersion newest) {
 		Documents.Previous previous = previous(policy.id(), newest);
 		if (previous != null && !policy.settings().shadow()) {
-			Policy before = this.reader.policy(policy.id(), previous.version(), upgraded(previous.document()));
+			Policy before = stored(policy.id(), previous.version(), previous.document());
 			requireWindows(() -> this.live.current().requireWindows(policy, before));
 		}
 		return previous;
@@ -103,33 +113,47 @@ final class ChangeCheck {
 		}
 		try {
 			Documents.PolicyText text = Documents.policy(newest.body());
-			boolean whole = holdsForAll(this.reader.policy(id, newest.version(), upgraded(text.document())),
-					this.clock.instant());
+			boolean whole = holdsForAll(stored(id, newest.version(), text.document()), this.clock.instant());
 			return whole ? new Documents.Previous(newest.version(), text.document()) : text.previous();
 		}
 		catch (InvalidChangeException ex) {
-			// It is not in force, so what is in force is what it would have replaced.
+			// The newest version is rejected: the version before it is in force.
 			Policy known = this.live.current().find(id);
 			return (known != null) ? new Documents.Previous(known.version(), this.reader.document(known)) : null;
 		}
 	}
 
-	/**
-	 * A policy of the store as it can be written again.
-	 */
+	/** A stored policy in a form that can be written again, with all its fields. */
 	Map<String, Object> upgraded(Map<String, Object> document) {
 		return this.reader.upgrade(document, (field) -> {
 		});
 	}
 
-	Edit edit(Change change) {
-		return edit(change, "");
+	/** A stored policy as this release reads it. */
+	private Policy stored(String id, long version, Map<String, Object> document) {
+		return this.reader.stored(id, version, document, (field) -> {
+		});
 	}
 
 	/**
-	 * What to write for a change.
-	 * @param at where the change was given, empty if there is only one
+	 * A stored policy for another share of the callers. A policy that is not a stage of a
+	 * rollout does not change.
 	 */
+	Map<String, Object> shared(String id, Map<String, Object> stored, ControlPlane.@Nullable Share share) {
+		Rollout rollout = stored(id, 0, stored).settings().rollout();
+		if (rollout.stages().isEmpty() || rollout.percent() == 100) {
+			return stored;
+		}
+		if (share == null) {
+			throw new InvalidChangeException("rollout",
+					"This version was a rollout stage for " + rollout.percent() + " % of the callers.",
+					"Add \"rollout\": \"everybody\" to bring it back for all callers, or \"rollout\": \"stages\" to "
+							+ "begin with its first stage.");
+		}
+		return RolloutStep.at((share == ControlPlane.Share.EVERYBODY) ? 100 : rollout.firstPercent(), stored, rollout);
+	}
+
+	/** The edit for a change that was given in this field of the request, or alone. */
 	Edit edit(Change change, String at) {
 		try {
 			Map<String, Object> document = change.document();
@@ -149,14 +173,14 @@ final class ChangeCheck {
 			case OVERRIDE, TENANT -> override(key, document);
 			case TIER -> {
 				this.reader.dimension("dimension", RecordIds.parts(key, 2).get(0));
-				yield Documents.text(Map.of("tier", tier(document)));
+				yield Json.write(Map.of("tier", tier(document)));
 			}
 			case ALLOW, DENY -> entry(key, document);
-			case POLICY -> throw new IllegalArgumentException("policies are written one by one");
+			case POLICY, UNKNOWN -> throw new IllegalArgumentException("policies are written one by one");
 		};
 	}
 
-	/** A tier that no policy has would give the caller less than was meant. */
+	/** A tier that no policy has would give the caller the default quotas. */
 	private String tier(Map<String, Object> document) {
 		String tier = this.reader.tier(document);
 		List<Policy> policies = this.live.current().policies();
@@ -190,20 +214,16 @@ final class ChangeCheck {
 		if (key.kind() == Kind.OVERRIDE) {
 			requireWindows(() -> this.live.current().requireWindows(policy.id(), limits));
 		}
-		return Documents.text(document);
+		return Json.write(document);
 	}
 
 	private String entry(RecordKey key, Map<String, Object> document) {
 		if (!document.isEmpty()) {
-			throw new InvalidChangeException("entry", "An entry of a list says nothing but who it is about.",
+			throw new InvalidChangeException("entry", "An entry of a list has no other fields.",
 					"Leave out: " + String.join(", ", document.keySet()) + ".");
 		}
-		Map<Dimension, String> entry = RecordIds.entry(key)
-			.entrySet()
-			.stream()
-			.collect(Collectors.toMap((part) -> this.reader.dimension("entry", part.getKey()), Map.Entry::getValue));
-		this.reader.requireEntry(key.kind(), entry);
-		return Documents.text(Map.of());
+		this.reader.requireEntry(key.kind(), this.reader.entry(key));
+		return Json.write(Map.of());
 	}
 
 }

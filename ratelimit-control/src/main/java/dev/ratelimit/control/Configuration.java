@@ -10,13 +10,10 @@ import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * What the configuration says, in its last good state: the base that is below what is
- * edited at run time.
+ * The last valid configuration, which records of the store replace.
  *
  * @param policies by id, all of version 0
- * @param allow who is never limited
- * @param deny who is always turned away
- * @param rejected what cannot be meant, of version 0; what was before it is in its place
+ * @param rejected invalid entries, of version 0; the last valid ones stay in force
  */
 public record Configuration(Map<String, Policy> policies, AccessList allow, AccessList deny, List<Rejected> rejected) {
 

@@ -6,9 +6,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -27,9 +27,8 @@ import dev.ratelimit.store.Replica;
 import dev.ratelimit.store.ReplicaState;
 
 /**
- * What administrators change goes through here, whoever they are: everything is checked
- * before it reaches the store, and comes into force on all instances, this one included,
- * when they hear of it from the store.
+ * All changes of administrators: checks them, then writes them to the store. They come
+ * into force on all instances, this one included, when these read them from the store.
  *
  * <p>
  * All stages fail with an {@link InvalidChangeException}, a {@link NotFoundException}, a
@@ -38,10 +37,7 @@ import dev.ratelimit.store.ReplicaState;
  */
 public final class ControlPlane {
 
-	/** How many versions are shown of a record. */
-	private static final int HISTORY = 100;
-
-	private final PolicyStore store;
+	private final StoreAccess store;
 
 	private final Replica replica;
 
@@ -52,15 +48,13 @@ public final class ControlPlane {
 	private final PolicyUses uses;
 
 	/**
-	 * Creates it.
-	 * @param replica of the store, which whoever made it starts and closes
-	 * @param live what the replica's changes are applied by
+	 * @param replica copy of the store; the caller starts and closes it
 	 */
 	public ControlPlane(PolicyStore store, Replica replica, LivePolicies live, RecordReader reader, PolicyUses uses) {
-		this.store = store;
+		this.store = new StoreAccess(store, replica);
 		this.replica = replica;
 		this.live = live;
-		this.check = new ChangeCheck(reader, live, InstantSource.system());
+		this.check = new ChangeCheck(reader, live, uses, InstantSource.system());
 		this.uses = uses;
 	}
 
@@ -68,7 +62,7 @@ public final class ControlPlane {
 	 * Writes a policy as a new version.
 	 * @param document in the shape of the configuration
 	 * @param expect the version that the editor has seen, 0 for the configured one or
-	 * none; {@code null} if it does not matter
+	 * none; {@code null} accepts any
 	 */
 	public CompletionStage<RecordVersion> writePolicy(String id, Map<String, Object> document, @Nullable Long expect,
 			Author author) {
@@ -79,27 +73,26 @@ public final class ControlPlane {
 		});
 	}
 
-	/**
-	 * Writes a policy as a new version; one with stages does not begin with the first.
-	 */
+	/** Unlike {@link #writePolicy}, does not begin at the first stage. */
 	private CompletionStage<RecordVersion> writeAsItIs(String id, Map<String, Object> document, @Nullable Long expect,
 			Author author) {
 		return checked(() -> {
 			RecordKey key = this.check.policyKey(id);
-			Policy policy = this.check.policy(id, document);
+			Policy policy = this.check.storedPolicy(id, document);
 			if (this.check.needsNoPrevious(policy)) {
-				return write(new Edit(key, Documents.text(new Documents.PolicyText(document, null)), expect), author);
+				String body = Documents.text(new Documents.PolicyText(document, null));
+				return this.store.write(new Edit(key, body, expect), author);
 			}
-			// The version that it is brought in beside must be the one that it replaces.
-			return newest(key).thenCompose((newest) -> write(new Edit(key,
-					Documents.text(new Documents.PolicyText(document, this.check.previous(policy, newest))),
-					(expect != null) ? expect : version(newest)), author));
+			return this.store.newest(key).thenCompose((newest) -> {
+				String body = Documents.text(new Documents.PolicyText(document, this.check.previous(policy, newest)));
+				// The previous version in the body must be the one that this replaces.
+				long expected = (expect != null) ? expect : (newest != null) ? newest.version() : 0;
+				return this.store.write(new Edit(key, body, expected), author);
+			});
 		});
 	}
 
-	/**
-	 * Writes a policy of the store again, which may be of an earlier release.
-	 */
+	/** Writes a stored policy again, which may be of an earlier release. */
 	CompletionStage<RecordVersion> writeAgain(String id, Map<String, Object> stored, @Nullable Long expect,
 			Author author) {
 		return writeAsItIs(id, this.check.upgraded(stored), expect, author);
@@ -108,28 +101,31 @@ public final class ControlPlane {
 	/**
 	 * Brings a version back, as a new one.
 	 * @param version 0 for the configured one
+	 * @param share whom it is for if it was a stage of a rollout; {@code null} rejects
+	 * such a version
 	 */
-	public CompletionStage<RecordVersion> rollBack(String id, long version, @Nullable Long expect, Author author) {
+	public CompletionStage<RecordVersion> rollBack(String id, long version, @Nullable Share share,
+			@Nullable Long expect, Author author) {
 		return checked(() -> {
 			RecordKey key = this.check.policyKey(id);
 			if (version == 0) {
-				return (this.live.configured(id) != null) ? write(new Edit(key, null, expect), author)
+				return (this.live.configured(id) != null) ? this.store.write(new Edit(key, null, expect), author)
 						: CompletableFuture.failedStage(missing(id, version));
 			}
 			return history(key).thenCompose((versions) -> {
-				RecordVersion old = find(versions, version);
-				if (old == null || old.deleted()) {
-					throw missing(id, version);
-				}
-				return writeAgain(id, Documents.policy(old.body()).document(), expect, author);
+				RecordVersion old = versions.stream()
+					.filter((candidate) -> candidate.version() == version && !candidate.deleted())
+					.findFirst()
+					.orElseThrow(() -> missing(id, version));
+				return writeAgain(id, this.check.shared(id, document(old), share), expect, author);
 			});
 		});
 	}
 
 	/**
-	 * Deletes a policy: the configured one is in force again. Without such, requests that
-	 * still name it are decided by the last version that is known.
-	 * @param force also if something in this application names it
+	 * Deletes a policy: the configured one is in force again. If there is none, the last
+	 * version decides requests that still name the policy.
+	 * @param force whether to delete it although something in this application names it
 	 */
 	public CompletionStage<RecordVersion> deletePolicy(String id, @Nullable Long expect, boolean force, Author author) {
 		return checked(() -> {
@@ -138,7 +134,7 @@ public final class ControlPlane {
 			if (!force && !places.isEmpty()) {
 				throw new PolicyInUseException(id, places);
 			}
-			return delete(key, "Policy '" + id + "' was not written at run time", expect, author);
+			return this.store.delete(key, "Policy '" + id + "' was not written at run time", expect, author);
 		});
 	}
 
@@ -147,47 +143,56 @@ public final class ControlPlane {
 	 */
 	public CompletionStage<RecordVersion> write(Change change, Author author) {
 		return checked(() -> {
-			Edit edit = this.check.edit(change);
-			RecordKey before = before(edit.key());
+			Edit edit = this.check.edit(change, "");
+			List<Edit> edits = edits(edit, undigested(edit.key()));
 			if (edit.body() == null) {
-				RecordKey key = (before != null) ? before : edit.key();
-				return delete(key, "There is no such record", edit.expect(), author);
+				return this.store.delete(edits.get(0).key(), "There is no such record", edit.expect(), author);
 			}
-			return (before == null) ? write(edit, author)
-					: write(List.of(new Edit(before, null, edit.expect()), new Edit(edit.key(), edit.body(), null)),
-							author)
-						.thenApply((versions) -> versions.get(1));
+			return this.store.write(edits, author).thenApply((versions) -> versions.get(versions.size() - 1));
 		});
 	}
 
 	/**
-	 * Writes many records about callers. Each is checked before the first is written;
-	 * then they are written in pieces, each as a whole. After a failure it can be done
-	 * again.
+	 * Writes many records about callers. Checks all of them first, then writes them in
+	 * pieces, each as a whole. After a failure the call can be repeated.
+	 * @param progress gets the number of records that are written, after each piece
 	 * @return the revision of the last one
 	 */
-	public CompletionStage<Long> writeAll(List<Change> page, Author author) {
+	public CompletionStage<Long> writeAll(List<Change> page, Author author, IntConsumer progress) {
 		return checked(() -> {
 			List<List<Edit>> pieces = new ArrayList<>();
-			Map<RecordKey, RecordKey> named = before();
+			List<Integer> ends = new ArrayList<>();
+			Map<RecordKey, RecordKey> undigested = undigested();
 			for (int i = 0; i < page.size(); i++) {
 				Edit edit = this.check.edit(page.get(i), "records[" + i + "]");
-				RecordKey before = before(edit.key(), named);
-				if (before == null) {
-					add(pieces, List.of(edit));
+				add(pieces, edits(edit, undigested(edit.key(), undigested)));
+				if (ends.size() < pieces.size()) {
+					ends.add(i);
 				}
-				else {
-					Edit removal = new Edit(before, null, null);
-					add(pieces, (edit.body() != null) ? List.of(removal, edit) : List.of(removal));
-				}
+				ends.set(pieces.size() - 1, i + 1);
 			}
 			CompletionStage<Long> written = CompletableFuture.completedStage(0L);
-			for (List<Edit> piece : pieces) {
-				written = written.thenCompose((before) -> write(piece, author))
-					.thenApply((versions) -> versions.get(versions.size() - 1).revision());
+			for (int i = 0; i < pieces.size(); i++) {
+				List<Edit> piece = pieces.get(i);
+				int end = ends.get(i);
+				written = written.thenCompose((before) -> this.store.write(piece, author)).thenApply((versions) -> {
+					progress.accept(end);
+					return versions.get(versions.size() - 1).revision();
+				});
 			}
 			return written;
 		});
+	}
+
+	/**
+	 * What to write, given the key that the record has without a digest, if it has one.
+	 */
+	private static List<Edit> edits(Edit edit, @Nullable RecordKey undigested) {
+		if (undigested == null) {
+			return List.of(edit);
+		}
+		Edit removal = new Edit(undigested, null, edit.expect());
+		return (edit.body() != null) ? List.of(removal, new Edit(edit.key(), edit.body(), null)) : List.of(removal);
 	}
 
 	/** Edits of one record stay in one piece: half of them would lose the record. */
@@ -204,7 +209,7 @@ public final class ControlPlane {
 	 * Versions of a record from the store, the newest first.
 	 */
 	public CompletionStage<List<RecordVersion>> history(RecordKey key) {
-		return checked(() -> fromStore(this.store.history(key, HISTORY)));
+		return checked(() -> this.store.history(key));
 	}
 
 	/**
@@ -212,8 +217,8 @@ public final class ControlPlane {
 	 * none or it was deleted.
 	 */
 	public @Nullable RecordVersion find(RecordKey key) {
-		RecordKey before = before(key);
-		RecordVersion version = this.replica.get((before != null) ? before : key);
+		RecordKey undigested = undigested(key);
+		RecordVersion version = this.replica.get((undigested != null) ? undigested : key);
 		return (version != null && !version.deleted()) ? version : null;
 	}
 
@@ -233,24 +238,33 @@ public final class ControlPlane {
 	}
 
 	/**
-	 * What a version of a policy says, in the shape of the configuration.
+	 * A version of a policy in the shape of the configuration.
 	 */
 	public static Map<String, Object> document(RecordVersion policy) {
 		return Documents.policy(policy.body()).document();
 	}
 
 	/**
-	 * What a record about a caller says.
+	 * Number ({@code version}) and document ({@code policy}) of the version that decides
+	 * for callers that this one is not for, {@code null} if there is none.
 	 */
-	public static Map<String, Object> body(RecordVersion record) {
-		return Documents.parse(record.body());
+	public static @Nullable Map<String, Object> previous(RecordVersion policy) {
+		Documents.Previous previous = Documents.policy(policy.body()).previous();
+		return (previous != null) ? Map.of("version", previous.version(), "policy", previous.document()) : null;
 	}
 
 	/**
-	 * Versions that are in the store or in the configuration but not in force here.
+	 * Whether something in this application names a policy.
 	 */
-	public List<Rejected> rejected() {
-		return this.live.rejected();
+	public boolean isNamed(String id) {
+		return !this.uses.of(id).isEmpty();
+	}
+
+	/**
+	 * The content of a record about a caller.
+	 */
+	public static Map<String, Object> body(RecordVersion record) {
+		return Documents.parse(record.body());
 	}
 
 	public ReplicaState state() {
@@ -260,32 +274,35 @@ public final class ControlPlane {
 	/**
 	 * Ends an incident: gives the store what this instance knows.
 	 */
-	public CompletionStage<Void> reseed(Author author) {
-		return checked(() -> fromStore(this.replica.reseed(author.actor(), author.reason())));
+	public CompletionStage<Void> reseed() {
+		return checked(() -> StoreAccess.translated(this.replica.reseed()));
 	}
 
 	/**
-	 * Ends an incident: takes what the store has.
+	 * Ends an incident: takes what the store has. Fails with a
+	 * {@link dev.ratelimit.store.ConfirmationException} if that removes another number of
+	 * records of this instance.
+	 * @param confirmed how many records may be removed, {@code null} for none
 	 */
-	public CompletionStage<Void> accept(Author author) {
-		return checked(() -> fromStore(this.replica.accept(author.actor(), author.reason())));
+	public CompletionStage<Void> accept(@Nullable Long confirmed, Author author) {
+		return checked(() -> StoreAccess.translated(this.replica.accept(confirmed, author.actor(), author.reason())));
 	}
 
 	/**
-	 * The name that a record has if it was written when API keys were not digested, and
-	 * not again since; {@code null} as a rule.
+	 * The key of a record that an early release wrote with the API key itself, and nobody
+	 * since; {@code null} as a rule.
 	 */
-	private @Nullable RecordKey before(RecordKey key) {
-		return key.id().contains(Dimension.API_KEY.name()) ? before(key, before()) : null;
+	private @Nullable RecordKey undigested(RecordKey key) {
+		return key.id().contains(Dimension.API_KEY.name()) ? undigested(key, undigested()) : null;
 	}
 
-	private @Nullable RecordKey before(RecordKey key, Map<RecordKey, RecordKey> before) {
+	private @Nullable RecordKey undigested(RecordKey key, Map<RecordKey, RecordKey> undigested) {
 		RecordVersion known = this.replica.get(key);
-		return (known != null && !known.deleted()) ? null : before.get(key);
+		return (known != null && !known.deleted()) ? null : undigested.get(key);
 	}
 
-	/** Names of such records by those that they would have today. Looks at all. */
-	private Map<RecordKey, RecordKey> before() {
+	/** All such keys, by the keys with digests. Goes through all records. */
+	private Map<RecordKey, RecordKey> undigested() {
 		return this.replica.snapshot(0)
 			.records()
 			.stream()
@@ -295,46 +312,18 @@ public final class ControlPlane {
 			.collect(Collectors.toMap(RecordIds::today, Function.identity(), (first, second) -> second));
 	}
 
-	private CompletionStage<RecordVersion> delete(RecordKey key, String missing, @Nullable Long expect, Author author) {
-		return newest(key).thenCompose((newest) -> {
-			if (newest == null || newest.deleted()) {
-				throw new NotFoundException(missing);
-			}
-			return write(new Edit(key, null, expect), author);
-		});
+	/** Whom a version is for that was a stage of a rollout. */
+	public enum Share {
+
+		/** All callers at once. */
+		EVERYBODY,
+
+		/** The callers of its first stage, then those of the next ones. */
+		STAGES
+
 	}
 
-	private CompletionStage<RecordVersion> write(Edit edit, Author author) {
-		return write(List.of(edit), author).thenApply((versions) -> versions.get(0));
-	}
-
-	private CompletionStage<List<RecordVersion>> write(List<Edit> edits, Author author) {
-		ReplicaState.Incident incident = this.replica.state().incident();
-		if (incident != null) {
-			throw new StoreUnavailableException("The store of policies is not what it was: " + incident.text()
-					+ ". Let this instance reseed it or accept what it has first", null);
-		}
-		return fromStore(this.store.write(edits, author.actor(), author.reason()));
-	}
-
-	private CompletionStage<@Nullable RecordVersion> newest(RecordKey key) {
-		return fromStore(this.store.history(key, 1))
-			.thenApply((versions) -> versions.isEmpty() ? null : versions.get(0));
-	}
-
-	private static <T> CompletionStage<T> fromStore(CompletionStage<T> stage) {
-		return stage.exceptionallyCompose((failure) -> CompletableFuture.failedStage(problem(failure)));
-	}
-
-	private static Throwable problem(Throwable failure) {
-		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-				: failure;
-		boolean known = cause instanceof ConflictException || cause instanceof IllegalStateException;
-		return known ? cause : new StoreUnavailableException(
-				"The store of policies cannot be reached; if it was only slow, the write may still arrive", cause);
-	}
-
-	/** So that there is one way to fail. */
+	/** Turns exceptions into failed stages. */
 	private static <T> CompletionStage<T> checked(Supplier<CompletionStage<T>> work) {
 		try {
 			return work.get();
@@ -344,16 +333,8 @@ public final class ControlPlane {
 		}
 	}
 
-	private static @Nullable RecordVersion find(List<RecordVersion> versions, long number) {
-		return versions.stream().filter((version) -> version.version() == number).findFirst().orElse(null);
-	}
-
 	private static NotFoundException missing(String id, long version) {
 		return new NotFoundException("Policy '" + id + "' has no version " + version + " to go back to");
-	}
-
-	private static long version(@Nullable RecordVersion newest) {
-		return (newest != null) ? newest.version() : 0;
 	}
 
 }

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
-import dev.ratelimit.web.Json;
-import dev.ratelimit.web.JsonReader;
+import dev.ratelimit.json.Json;
+import dev.ratelimit.json.JsonObject;
+import dev.ratelimit.json.JsonReader;
 
 /**
- * Documents as text and back. The text of a policy also has the version before it while
- * that still decides for somebody, so that an instance needs nothing else to know what is
- * in force.
+ * Documents as text and back. The text of a policy also has the previous version while
+ * that still decides for some callers, so that an instance needs only this one text.
  */
 final class Documents {
 
@@ -32,21 +32,11 @@ final class Documents {
 		}
 	}
 
-	static String text(Map<String, Object> document) {
-		return Json.write(document);
-	}
-
 	static String text(PolicyText policy) {
-		Map<String, Object> all = new LinkedHashMap<>();
-		all.put("policy", digested(policy.document()));
+		JsonObject text = new JsonObject().with("policy", digested(policy.document()));
 		Previous previous = policy.previous();
-		if (previous != null) {
-			Map<String, Object> before = new LinkedHashMap<>();
-			before.put("version", previous.version());
-			before.put("policy", digested(previous.document()));
-			all.put("previous", before);
-		}
-		return Json.write(all);
+		return Json.write((previous == null) ? text : text.with("previous",
+				new JsonObject().with("version", previous.version()).with("policy", digested(previous.document()))));
 	}
 
 	static PolicyText policy(@Nullable String text) {
@@ -58,9 +48,7 @@ final class Documents {
 		return new PolicyText(digested(object("policy", all.get("policy"))), previous);
 	}
 
-	/**
-	 * A policy without the API keys that its overrides are for: they go by their digests.
-	 */
+	/** A policy with digests in place of the API keys in its overrides. */
 	private static Map<String, Object> digested(Map<String, Object> policy) {
 		Map<String, Object> digested = new LinkedHashMap<>(policy);
 		digested.replaceAll(
@@ -86,10 +74,6 @@ final class Documents {
 		return replaced;
 	}
 
-	/**
-	 * A JSON object.
-	 * @param field where it was given
-	 */
 	@SuppressWarnings("unchecked")
 	static Map<String, Object> object(String field, @Nullable Object value) {
 		if (!(value instanceof Map)) {
@@ -99,18 +83,11 @@ final class Documents {
 		return (Map<String, Object>) value;
 	}
 
-	/**
-	 * What the store has of a policy.
-	 *
-	 * @param document in the shape of the configuration
-	 * @param previous {@code null} if it is for everybody, or there is none
-	 */
+	/** A stored policy; without a previous version if it is for everybody. */
 	record PolicyText(Map<String, Object> document, @Nullable Previous previous) {
 	}
 
-	/**
-	 * The version that holds where the newest does not.
-	 */
+	/** The version for callers that the newest one is not for. */
 	record Previous(long version, Map<String, Object> document) {
 	}
 

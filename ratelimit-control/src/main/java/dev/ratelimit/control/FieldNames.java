@@ -3,7 +3,7 @@ package dev.ratelimit.control;
 import java.util.Locale;
 
 /**
- * How names of fields are compared: as Boot compares names of properties.
+ * Compares names of fields as Boot compares names of properties.
  */
 public final class FieldNames {
 

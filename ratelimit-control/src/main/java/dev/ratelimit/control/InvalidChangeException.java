@@ -1,21 +1,17 @@
 package dev.ratelimit.control;
 
 /**
- * A change says something that cannot be meant. Nothing was changed.
+ * A change is invalid. Nothing was changed.
  */
-public final class InvalidChangeException extends RuntimeException {
-
-	private static final long serialVersionUID = 1L;
+public class InvalidChangeException extends RuntimeException {
 
 	private final String field;
 
 	private final String fix;
 
 	/**
-	 * Creates it.
-	 * @param field where it is, such as {@code policy.limits.per-user.quota}
-	 * @param problem what is wrong there, with the value unless that names a caller
-	 * @param fix what to do
+	 * @param field such as {@code policy.limits.per-user.quota}
+	 * @param problem what is wrong, with the value unless that names a caller
 	 */
 	public InvalidChangeException(String field, String problem, String fix) {
 		super(problem, null, false, false);
@@ -28,7 +24,7 @@ public final class InvalidChangeException extends RuntimeException {
 	}
 
 	public String problem() {
-		return String.valueOf(getMessage());
+		return String.valueOf(super.getMessage());
 	}
 
 	public String fix() {

@@ -2,10 +2,11 @@ package dev.ratelimit.control;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -17,23 +18,21 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.policy.PolicySetBuilder;
-import dev.ratelimit.policy.Records;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
 
 /**
- * Puts what the store says in force on this instance: policies by the swap of a whole
- * snapshot, records about callers one by one. The configuration is the base: a policy of
- * the store stands before one of the same id, and that comes back when it is deleted.
+ * Puts the records of the store in force on this instance: policies by the swap of a
+ * whole snapshot, records about callers one by one. A policy of the store replaces the
+ * configured policy of the same id until it is deleted.
  *
  * <p>
- * Whatever is in the store must not do harm here. A version that cannot be meant is left
- * out, with what was in force before it in its place, and shown to whoever asks.
+ * An invalid version in the store does no harm: the version before it stays in force, and
+ * the endpoint shows it as rejected.
  */
 public final class LivePolicies {
 
@@ -49,13 +48,14 @@ public final class LivePolicies {
 
 	private volatile Configuration configuration;
 
-	private final Map<RecordKey, Rejected> rejected = new ConcurrentHashMap<>();
+	private final RejectedVersions rejected = new RejectedVersions();
+
+	private final RecordEffects effects;
 
 	/**
-	 * Begins with what is configured.
-	 * @param current what is in force
+	 * Begins with the configured policies.
 	 * @param replace puts another snapshot in force
-	 * @param history older versions of a record, the newest first; empty if nobody knows
+	 * @param history versions of a record, the newest first; empty if there is no answer
 	 */
 	public LivePolicies(Supplier<PolicySet> current, Consumer<PolicySet> replace, RecordReader reader,
 			Function<RecordKey, List<RecordVersion>> history) {
@@ -63,19 +63,14 @@ public final class LivePolicies {
 		this.current = current;
 		this.replace = replace;
 		this.reader = reader;
+		this.effects = new RecordEffects(reader);
 		this.configuration = Configuration.of(current.get());
 	}
 
-	/**
-	 * What is in force.
-	 */
 	public PolicySet current() {
 		return this.current.get();
 	}
 
-	/**
-	 * The policy of that id in the configuration.
-	 */
 	public @Nullable Policy configured(String id) {
 		return this.configuration.policies().get(id);
 	}
@@ -84,14 +79,14 @@ public final class LivePolicies {
 	 * Versions that are in the store or in the configuration but not in force.
 	 */
 	public List<Rejected> rejected() {
-		return Stream.concat(this.rejected.values().stream(), this.configuration.rejected().stream()).toList();
+		return Stream.concat(this.rejected.all().stream(), this.configuration.rejected().stream()).toList();
 	}
 
 	/**
-	 * Replaces the base, in one step. What was edited at run time stays above it.
-	 * @param next makes the new configuration of the one before; asked while nothing else
-	 * changes, so that of two that are made at once the later one stays
-	 * @return the one before
+	 * Replaces the configuration in one step. Policies of the store stay in force.
+	 * @param next makes the new configuration from the one before; runs under the lock,
+	 * so that of two calls at once the later one wins
+	 * @return the configuration before
 	 */
 	public synchronized Configuration configure(UnaryOperator<Configuration> next) {
 		Configuration before = this.configuration;
@@ -99,12 +94,14 @@ public final class LivePolicies {
 		PolicySet current = this.current.get();
 		Set<String> retired = current.retired();
 		PolicySetBuilder policies = current.mutate().lists(after.allow(), after.deny());
-		Stream.of(before, after)
-			.flatMap((configuration) -> configuration.policies().keySet().stream())
+		Set<String> ids = new HashSet<>(before.policies().keySet());
+		ids.addAll(after.policies().keySet());
+		ids.stream()
 			.filter((id) -> retired.contains(id) || !isWritten(current.find(id)))
 			.forEach((id) -> putConfigured(id, after, policies));
 		this.configuration = after;
 		this.replace.accept(policies.build());
+		this.rejected.retry(ids, this::apply);
 		return before;
 	}
 
@@ -112,7 +109,7 @@ public final class LivePolicies {
 		return policy != null && policy.version() > 0;
 	}
 
-	/** What is gone goes on for requests that still name it. */
+	/** A policy that is gone still decides requests that name it. */
 	private static void putConfigured(String id, Configuration configuration, PolicySetBuilder policies) {
 		Policy policy = configuration.policies().get(id);
 		if (policy == null) {
@@ -124,14 +121,14 @@ public final class LivePolicies {
 		}
 		catch (IllegalArgumentException ex) {
 			logger.warn(
-					"Policy '{}' of the configuration is not put in force; what was before it stays. {}. Change the "
+					"Policy '{}' of the configuration is not put in force; the version before it stays. {}. Change the "
 							+ "windows of the policy or of the overrides that were written for it",
 					id, ex.getMessage());
 		}
 	}
 
 	/**
-	 * Puts other versions in force.
+	 * Puts versions in force.
 	 * @param versions each record once
 	 */
 	public synchronized void changed(List<RecordVersion> versions) {
@@ -140,27 +137,33 @@ public final class LivePolicies {
 		List<RecordVersion> policies = byPolicy.getOrDefault(true, List.of());
 		if (!policies.isEmpty()) {
 			PolicySetBuilder builder = this.current.get().mutate();
-			policies.forEach((version) -> apply(version, () -> applyPolicy(version, builder)));
+			policies.forEach((version) -> this.rejected.apply(version, (policy) -> applyPolicy(policy, builder)));
 			this.replace.accept(builder.build());
 		}
-		Records records = this.current.get().records();
 		// In the order in which they were written: two records may be about one caller.
 		byPolicy.getOrDefault(false, List.of())
 			.stream()
 			.sorted(Comparator.comparingLong(RecordVersion::revision))
-			.forEach((version) -> apply(version, () -> applyRecord(version, records)));
+			.forEach((version) -> this.rejected.apply(version, this::apply));
+		this.rejected.retry(versions.stream()
+			.map(RecordVersion::key)
+			.map(RejectedVersions::policyOf)
+			.filter(Objects::nonNull)
+			.collect(Collectors.toSet()), this::apply);
 	}
 
-	private void apply(RecordVersion version, Runnable effect) {
+	private void apply(RecordVersion version) {
+		if (version.key().kind() != Kind.POLICY) {
+			this.effects.apply(version, this.current.get().records());
+			return;
+		}
+		PolicySetBuilder builder = this.current.get().mutate();
 		try {
-			effect.run();
-			this.rejected.remove(version.key());
+			applyPolicy(version, builder);
 		}
-		catch (InvalidChangeException ex) {
-			reject(version, ex.problem() + " " + ex.fix());
-		}
-		catch (RuntimeException ex) {
-			reject(version, String.valueOf(ex.getMessage()));
+		finally {
+			// An older version may be in it although this one is rejected.
+			this.replace.accept(builder.build());
 		}
 	}
 
@@ -174,7 +177,8 @@ public final class LivePolicies {
 			put(version, policies);
 		}
 		catch (RuntimeException ex) {
-			if (!isWritten(this.current.get().find(id))) {
+			// The history is read once, not at each retry.
+			if (!isWritten(this.current.get().find(id)) && !this.rejected.contains(version.key())) {
 				putOlder(version, policies);
 			}
 			throw ex;
@@ -186,20 +190,18 @@ public final class LivePolicies {
 		Documents.PolicyText text = Documents.policy(version.body());
 		Documents.Previous previous = text.previous();
 		List<String> changed = new ArrayList<>();
-		Policy policy = this.reader.policy(id, version.version(), this.reader.upgrade(text.document(), changed::add));
-		policies.put(policy,
-				(previous != null)
-						? this.reader.policy(id, previous.version(),
-								this.reader.upgrade(previous.document(), (field) -> changed.add("previous." + field)))
-						: null);
+		Policy policy = this.reader.stored(id, version.version(), text.document(), changed::add);
+		policies.put(policy, (previous != null) ? this.reader.stored(id, previous.version(), previous.document(),
+				(field) -> changed.add("previous." + field)) : null);
 		if (!changed.isEmpty()) {
-			logger.warn("Version {} of policy '{}' is of an earlier release. It is in force, but these fields are left "
-					+ "out or read differently: {}. Write the policy anew without them or with other values "
-					+ "(docs/control-plane.md)", version.version(), id, String.join(", ", changed));
+			logger
+				.warn("Version {} of policy '{}' is of another release. It is in force, but these fields are left out "
+						+ "or read differently: {}. Upgrade this instance, or write the policy anew without them or with "
+						+ "other values (docs/control-plane.md)", version.version(), id, String.join(", ", changed));
 		}
 	}
 
-	/** After a start nothing is known of a policy but its newest version. */
+	/** After a start only the newest version is known, so older ones are read. */
 	private void putOlder(RecordVersion rejected, PolicySetBuilder policies) {
 		for (RecordVersion older : this.history.apply(rejected.key())) {
 			if (older.version() < rejected.version()) {
@@ -211,96 +213,9 @@ public final class LivePolicies {
 					return;
 				}
 				catch (RuntimeException ex) {
-					logger.debug("An older version cannot be meant either", ex);
+					logger.debug("An older version is not valid either", ex);
 				}
 			}
-		}
-	}
-
-	private void applyRecord(RecordVersion version, Records records) {
-		switch (version.key().kind()) {
-			case OVERRIDE -> applyOverride(version, records);
-			case TENANT -> applyTightening(version, records);
-			case TIER -> applyTier(version, records);
-			case ALLOW, DENY -> applyEntry(version, records);
-			case POLICY -> throw new IllegalArgumentException("a policy is no record about a caller");
-		}
-	}
-
-	private void applyOverride(RecordVersion version, Records records) {
-		List<String> parts = RecordIds.parts(version.key(), 3);
-		Dimension dimension = this.reader.dimension("dimension", parts.get(1));
-		if (version.deleted()) {
-			records.removeOverride(parts.get(0), dimension, parts.get(2));
-		}
-		else {
-			records.putOverride(parts.get(0), dimension, parts.get(2),
-					this.reader.override(Documents.parse(version.body())), version.revision());
-		}
-	}
-
-	private void applyTightening(RecordVersion version, Records records) {
-		List<String> parts = RecordIds.parts(version.key(), 3);
-		if (version.deleted()) {
-			records.removeTightening(parts.get(0), parts.get(2));
-		}
-		else {
-			records.putTightening(parts.get(0), parts.get(2), this.reader.override(Documents.parse(version.body())));
-		}
-	}
-
-	private void applyTier(RecordVersion version, Records records) {
-		List<String> parts = RecordIds.parts(version.key(), 2);
-		Dimension dimension = this.reader.dimension("dimension", parts.get(0));
-		if (version.deleted()) {
-			records.removeTier(dimension, parts.get(1));
-		}
-		else {
-			records.putTier(dimension, parts.get(1), this.reader.tier(Documents.parse(version.body())),
-					version.revision());
-		}
-	}
-
-	private void applyEntry(RecordVersion version, Records records) {
-		boolean allow = version.key().kind() == Kind.ALLOW;
-		Map<Dimension, String> entry = entry(version.key());
-		if (version.deleted()) {
-			if (allow) {
-				records.removeAllowed(entry);
-			}
-			else {
-				records.removeDenied(entry);
-			}
-			return;
-		}
-		this.reader.requireEntry(version.key().kind(), entry);
-		if (allow) {
-			records.addAllowed(entry);
-		}
-		else {
-			records.addDenied(entry);
-		}
-	}
-
-	private Map<Dimension, String> entry(RecordKey key) {
-		return RecordIds.entry(key)
-			.entrySet()
-			.stream()
-			.collect(Collectors.toMap((part) -> this.reader.dimension("entry", part.getKey()), Map.Entry::getValue));
-	}
-
-	/**
-	 * Records other than policies are named by callers, so the log does not name them.
-	 */
-	private void reject(RecordVersion version, String message) {
-		this.rejected.put(version.key(), new Rejected(version.key(), version.version(), message));
-		if (version.key().kind() == Kind.POLICY) {
-			logger.warn("Version {} of policy '{}' is in the store but not in force; what was before it stays. {}",
-					version.version(), version.key().id(), message);
-		}
-		else {
-			logger.warn("Version {} of a {} is in the store but not in force; what was before it stays. The actuator "
-					+ "endpoint 'ratelimit' shows it under policies", version.version(), version.key());
 		}
 	}
 

@@ -5,8 +5,6 @@ package dev.ratelimit.control;
  */
 public final class NotFoundException extends RuntimeException {
 
-	private static final long serialVersionUID = 1L;
-
 	public NotFoundException(String message) {
 		super(message, null, false, false);
 	}

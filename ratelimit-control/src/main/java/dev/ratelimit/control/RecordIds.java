@@ -1,10 +1,10 @@
 package dev.ratelimit.control;
 
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
@@ -12,9 +12,9 @@ import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
 
 /**
- * How records are named: {@code orders/tenant/acme} for an override, {@code tenant/acme}
- * for a tier and {@code tenant=acme&user=ann} for an entry of a list, which says all that
- * there is to say about it. An API key that is named exactly goes by its digest.
+ * Ids of records: {@code orders/tenant/acme} for an override, {@code tenant/acme} for a
+ * tier and {@code tenant=acme&user=ann} for an entry of a list, which has no other
+ * content. An exact API key is replaced by its digest.
  */
 public final class RecordIds {
 
@@ -31,7 +31,7 @@ public final class RecordIds {
 	}
 
 	/**
-	 * What a tenant has given itself under a policy.
+	 * The tighter quotas that a tenant chose itself.
 	 */
 	public static RecordKey tightening(String policy, String tenant) {
 		return new RecordKey(Kind.TENANT, policy + '/' + Dimension.TENANT.name() + '/' + tenant);
@@ -56,8 +56,7 @@ public final class RecordIds {
 	}
 
 	/**
-	 * The name that a record has today. It is another one if it was written with an API
-	 * key when these were not digested.
+	 * The key with digests: an early release wrote API keys themselves.
 	 */
 	public static RecordKey today(RecordKey key) {
 		if (!key.id().contains(Dimension.API_KEY.name())) {
@@ -70,12 +69,12 @@ public final class RecordIds {
 					yield override(parts.get(0), new Dimension(parts.get(1)), parts.get(2));
 				}
 				case TIER -> tier(new Dimension(parts(key, 2).get(0)), parts(key, 2).get(1));
-				case ALLOW,
-						DENY ->
-					entry(key.kind(), entry(key).entrySet()
-						.stream()
-						.collect(Collectors.toMap((part) -> new Dimension(part.getKey()), Map.Entry::getValue)));
-				case POLICY, TENANT -> key;
+				case ALLOW, DENY -> {
+					Map<Dimension, String> entry = new HashMap<>();
+					entry(key).forEach((name, value) -> entry.put(new Dimension(name), value));
+					yield entry(key.kind(), entry);
+				}
+				case POLICY, TENANT, UNKNOWN -> key;
 			};
 		}
 		catch (IllegalArgumentException ex) {
@@ -83,10 +82,7 @@ public final class RecordIds {
 		}
 	}
 
-	/**
-	 * The parts of the name of an override or a tier.
-	 * @param count how many there are; only the last, a value, may have slashes in it
-	 */
+	/** The parts of the id of an override or a tier; only the last may have slashes. */
 	static List<String> parts(RecordKey key, int count) {
 		List<String> parts = List.of(key.id().split("/", count));
 		if (parts.size() < count) {
@@ -96,7 +92,7 @@ public final class RecordIds {
 	}
 
 	/**
-	 * What an entry of a list says, by the names of dimensions.
+	 * The values of an entry of a list, by dimension.
 	 */
 	public static Map<String, String> entry(RecordKey key) {
 		Map<String, String> entry = new LinkedHashMap<>();
@@ -111,7 +107,7 @@ public final class RecordIds {
 	}
 
 	/**
-	 * What a record is about, without anything that names a caller.
+	 * Describes a record without naming a caller.
 	 */
 	public static String subject(RecordKey key) {
 		String kind = key.kind().text();
@@ -120,6 +116,7 @@ public final class RecordIds {
 			case OVERRIDE, TENANT -> kind + " of " + parts(key, 3).get(0) + " by " + parts(key, 3).get(1);
 			case TIER -> kind + " by " + parts(key, 2).get(0);
 			case ALLOW, DENY -> kind + " by " + String.join(", ", entry(key).keySet());
+			case UNKNOWN -> kind;
 		};
 	}
 

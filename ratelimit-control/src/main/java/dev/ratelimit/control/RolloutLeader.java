@@ -4,10 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,26 +12,28 @@ import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rollout;
+import dev.ratelimit.background.FailureLog;
+import dev.ratelimit.background.Futures;
+import dev.ratelimit.background.Loop;
 import dev.ratelimit.policy.Comparison;
 import dev.ratelimit.policy.PolicySet;
-import dev.ratelimit.store.ConflictException;
-import dev.ratelimit.store.FleetSums;
+import dev.ratelimit.policy.RolloutJudge;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordVersion;
 
 /**
- * Brings versions with stages to their callers. Every instance adds what it counts to the
- * fleet's numbers, about once a second; one of them, which the store chooses, looks at
- * these and writes the next stage, or the version before if the new one refuses too much.
+ * Advances versions with stages. Every instance adds its counts to those of the fleet,
+ * about once a second. One instance, which the store chooses, reads them and writes the
+ * next stage, or the previous version if the new one refuses too much. An instance that
+ * cannot write a step lets another one lead.
  *
  * <p>
- * Whatever it writes expects the version that it has looked at. So it never undoes what
- * somebody wrote meanwhile, and if two instances should think that they lead, only one of
- * them writes.
+ * Each write expects the version that was judged. So it never undoes an edit made
+ * meanwhile, and if two instances both believe that they lead, only one write succeeds.
  */
 public final class RolloutLeader implements AutoCloseable {
 
-	/** Who it is in the history of a policy. */
+	/** Actor in the history of a policy. */
 	static final String ACTOR = "rollout";
 
 	static final String TASK = "rollout";
@@ -46,7 +45,13 @@ public final class RolloutLeader implements AutoCloseable {
 	/** Several pauses, so that one slow answer does not move the task. */
 	private static final Duration TERM = Duration.ofSeconds(5);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(2);
+	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2);
+
+	/** Characters of an instance's id in reasons. */
+	private static final int SHORT_ID = 8;
+
+	/** Turns without asking for the lead after giving it up: others ask every turn. */
+	private static final int RESTS = 3;
 
 	private final PolicyStore store;
 
@@ -60,42 +65,46 @@ public final class RolloutLeader implements AutoCloseable {
 
 	private final InstantSource clock;
 
-	private final List<RolloutListener> listeners;
+	private final RolloutWrites writes;
 
-	private final CountDownLatch ended = new CountDownLatch(1);
+	private int rests;
 
-	private final Thread thread = new Thread(this::run, "ratelimit-rollout");
+	private volatile int active;
+
+	private volatile boolean leads;
+
+	private final Loop loop = new Loop("ratelimit-rollout", this::turn, () -> {
+	}, new FailureLog(logger, "Some rollouts can neither go on nor be taken back until the policy store answers ({})",
+			"All rollouts can go on again"));
 
 	/**
 	 * Creates one that has not started.
-	 * @param sums numbers of the fleet, {@code null} if this instance's own have to do
-	 * @param instance name of this instance
-	 * @param clock about that of the store, which dates the versions
+	 * @param clock of this instance, only to show what a stage waits for; steps follow
+	 * the store's clock
 	 */
-	public RolloutLeader(PolicyStore store, ControlPlane control, LivePolicies live, @Nullable FleetSums sums,
-			String instance, InstantSource clock, List<RolloutListener> listeners) {
+	public RolloutLeader(PolicyStore store, ControlPlane control, LivePolicies live, String instance,
+			List<RolloutListener> listeners, InstantSource clock) {
 		this.store = store;
 		this.control = control;
 		this.live = live;
-		this.tallies = new RolloutTallies(sums);
+		this.tallies = new RolloutTallies(store);
 		this.instance = instance;
 		this.clock = clock;
-		this.listeners = List.copyOf(listeners);
-		this.thread.setDaemon(true);
+		this.writes = new RolloutWrites(control, listeners, ANSWER_TIMEOUT);
 	}
 
 	public void start() {
-		this.thread.start();
+		this.loop.start(PAUSE);
 	}
 
 	@Override
 	public void close() {
-		this.ended.countDown();
-		this.thread.interrupt();
+		// Waits for a step that is being written, so that listeners hear of it.
+		this.loop.end(ANSWER_TIMEOUT);
 	}
 
 	/**
-	 * How far a policy is, {@code null} if its newest version is for everybody.
+	 * The rollout of a policy, {@code null} if its newest version is for everybody.
 	 */
 	public @Nullable RolloutState state(String id) {
 		PolicySet policies = this.live.current();
@@ -110,77 +119,119 @@ public final class RolloutLeader implements AutoCloseable {
 		Instant since = RolloutStep.start(rollout, newest.time());
 		Instant end = since.plus(rollout.hold());
 		boolean more = isUnderWay(policy) && rollout.percentAt(since, end) > rollout.percent();
+		RolloutCounts counts = this.tallies.find(policies, id);
 		return new RolloutState(policy.version(), (comparison != null) ? comparison.previousVersion() : null,
 				rollout.percent(), rollout.stages().indexOf(rollout.percent()) + 1, rollout.stages().size(), since,
-				more ? end : null, this.tallies.find(policies, id));
+				more ? end : null,
+				isUnderWay(policy) ? judgement(comparison, counts, more && !this.clock.instant().isBefore(end)) : null,
+				counts);
+	}
+
+	private static RolloutState.@Nullable Judgement judgement(@Nullable Comparison comparison,
+			@Nullable RolloutCounts counts, boolean due) {
+		if (comparison == null || counts == null) {
+			return null;
+		}
+		if (!comparison.judges()) {
+			return RolloutState.Judgement.WINDOWS_TOO_LONG;
+		}
+		return RolloutJudge.isEnough(counts.buckets()) ? RolloutState.Judgement.JUDGED
+				: due ? RolloutState.Judgement.TOO_FEW_CALLERS : RolloutState.Judgement.COLLECTING;
 	}
 
 	/**
-	 * Looks at all rollouts once, as it does by itself when it was started. Waits for the
-	 * store.
+	 * Advances or rolls back the rollouts that are due, as the started leader does every
+	 * second. Waits for the store.
 	 */
-	public void look() {
+	public void stepRollouts() {
 		PolicySet policies = this.live.current();
-		this.tallies.exchange(policies);
 		List<Policy> underWay = policies.policies().stream().filter(RolloutLeader::isUnderWay).toList();
-		if (!underWay.isEmpty() && done(this.store.lead(TASK, this.instance, TERM))) {
-			stepAll(policies, underWay);
+		this.active = underWay.size();
+		boolean leads = false;
+		try {
+			this.tallies.exchange(policies);
+			this.writes.lookUp();
+			leads = !underWay.isEmpty() && lead(policies, underWay);
+		}
+		finally {
+			this.leads = leads;
 		}
 	}
 
-	/** One that cannot go on must not keep the others. */
-	private void stepAll(PolicySet policies, List<Policy> underWay) {
+	private boolean lead(PolicySet policies, List<Policy> underWay) {
+		if (this.rests-- > 0) {
+			return false;
+		}
+		this.rests = 0;
+		Instant now = Futures.await(this.store.lead(TASK, this.instance, TERM), ANSWER_TIMEOUT).orElse(null);
+		if (now != null) {
+			stepAll(policies, underWay, now);
+		}
+		return now != null;
+	}
+
+	/**
+	 * Number of rollouts with stages that are under way.
+	 */
+	public int active() {
+		return this.active;
+	}
+
+	/**
+	 * Whether this instance leads rollouts: in its last turn some were under way, the
+	 * store chose it, and it could write.
+	 */
+	public boolean leads() {
+		return this.leads;
+	}
+
+	/** A rollout that fails must not stop the others. */
+	private void stepAll(PolicySet policies, List<Policy> underWay, Instant now) {
 		RuntimeException failure = null;
 		for (Policy policy : underWay) {
 			try {
-				step(policies, policy);
+				step(policies, policy, now);
 			}
 			catch (RuntimeException ex) {
 				failure = ex;
 			}
 		}
 		if (failure != null) {
+			// If this fails too, the term ends by itself.
+			this.store.lead(TASK, this.instance, Duration.ZERO);
+			this.rests = RESTS;
 			throw failure;
 		}
 	}
 
-	/** One in shadow is for nobody, so it has no stage yet; nor has one from YAML. */
+	/** A version in shadow has no stage, nor has one of the configuration. */
 	private static boolean isUnderWay(Policy policy) {
 		Rollout rollout = policy.settings().rollout();
 		return policy.version() > 0 && !policy.settings().shadow() && !rollout.stages().isEmpty()
 				&& rollout.percent() < 100;
 	}
 
-	private void step(PolicySet policies, Policy policy) {
+	private void step(PolicySet policies, Policy policy, Instant now) {
 		RecordVersion newest = this.control.find(RecordIds.policy(policy.id()));
 		if (newest == null || newest.version() != policy.version()) {
 			return;
 		}
 		Rollout rollout = policy.settings().rollout();
-		RolloutStep step = RolloutStep.of(rollout, newest.time(), this.tallies.find(policies, policy.id()),
-				this.clock.instant());
-		try {
-			switch (step.kind()) {
-				case STAY -> {
-				}
-				case ADVANCE -> advance(newest, rollout, step);
-				case ROLL_BACK -> rollBack(newest, step);
+		RolloutStep step = RolloutStep.of(rollout, newest.time(), this.tallies.find(policies, policy.id()), now);
+		switch (step.kind()) {
+			case STAY -> {
 			}
-		}
-		catch (CompletionException ex) {
-			if (!(ex.getCause() instanceof ConflictException)) {
-				throw ex;
-			}
-			logger.debug("Policy '{}' was changed by somebody else meanwhile", policy.id());
+			case ADVANCE -> advance(newest, rollout, step);
+			case ROLL_BACK -> rollBack(newest, step);
 		}
 	}
 
 	private void advance(RecordVersion newest, Rollout rollout, RolloutStep step) {
-		Author author = new Author(ACTOR, step.reason());
-		RecordVersion written = done(this.control.writeAgain(newest.key().id(),
-				RolloutStep.at(step.percent(), ControlPlane.document(newest), rollout), newest.version(), author));
-		logger.info("Policy '{}', version {}: {}", newest.key().id(), written.version(), step.reason());
-		tell(newest, written, false, author);
+		Author author = author(step);
+		this.writes.await(new RolloutWrites.Attempt(newest, false, 0, author),
+				this.control.writeAgain(newest.key().id(),
+						RolloutStep.at(step.percent(), ControlPlane.document(newest), rollout), newest.version(),
+						author));
 	}
 
 	private void rollBack(RecordVersion newest, RolloutStep step) {
@@ -189,54 +240,23 @@ public final class RolloutLeader implements AutoCloseable {
 			return;
 		}
 		String id = newest.key().id();
-		Author author = new Author(ACTOR, step.reason());
-		// What is configured comes back by itself when nothing stands before it.
+		Author author = author(step);
+		// Without a version in the store the configured one is in force.
 		CompletionStage<RecordVersion> write = (previous.version() == 0)
-				? this.control.rollBack(id, 0, newest.version(), author)
+				? this.control.rollBack(id, 0, null, newest.version(), author)
 				: this.control.writeAgain(id, previous.document(), newest.version(), author);
-		RecordVersion written = done(write);
-		logger.warn("Policy '{}', version {}, was {}; version {} is in force for everybody again", id, newest.version(),
-				step.reason(), previous.version());
-		tell(newest, written, true, author);
+		this.writes.await(new RolloutWrites.Attempt(newest, true, previous.version(), author), write);
 	}
 
-	private void tell(RecordVersion before, RecordVersion after, boolean back, Author author) {
-		RolloutListener.Event event = new RolloutListener.Event(after.key().id(), back, before.version(),
-				after.version(), author);
-		for (RolloutListener listener : this.listeners) {
-			try {
-				listener.changed(event);
-			}
-			catch (RuntimeException ex) {
-				logger.warn("A listener of rollouts failed", ex);
-			}
-		}
+	/** Names the instance: a lost write must not be taken for that of another one. */
+	private Author author(RolloutStep step) {
+		String shortId = this.instance.substring(0, Math.min(SHORT_ID, this.instance.length()));
+		return new Author(ACTOR, step.reason() + ", by instance " + shortId);
 	}
 
-	private void run() {
-		boolean failing = false;
-		try {
-			while (!this.ended.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS)) {
-				try {
-					look();
-					failing = false;
-				}
-				catch (RuntimeException ex) {
-					if (!failing && this.ended.getCount() > 0) {
-						logger.debug("A rollout cannot go on", ex);
-						logger.warn("Not every rollout can go on or be taken back until the store of policies answers");
-					}
-					failing = true;
-				}
-			}
-		}
-		catch (InterruptedException ex) {
-			logger.debug("Rollouts are not looked at any more");
-		}
-	}
-
-	private static <T> T done(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().copy().orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).join();
+	private Duration turn() {
+		stepRollouts();
+		return PAUSE;
 	}
 
 }

@@ -1,4 +1,4 @@
-package dev.ratelimit.web;
+package dev.ratelimit.json;
 
 import java.util.Collection;
 import java.util.Map;
@@ -11,10 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Json {
 
-	/** Deeper than this is most likely something that contains itself. */
+	/** A deeper value probably contains itself. */
 	private static final int MAX_DEPTH = 32;
-
-	private static final String HEX = "0123456789abcdef";
 
 	private final StringBuilder out = new StringBuilder(512);
 
@@ -22,8 +20,7 @@ public final class Json {
 	}
 
 	/**
-	 * Writes a value.
-	 * @throws IllegalArgumentException if it is nested too deeply
+	 * Writes a value; fails if it is nested more than 32 levels deep.
 	 */
 	public static String write(@Nullable Object value) {
 		Json json = new Json();
@@ -52,7 +49,7 @@ public final class Json {
 		}
 	}
 
-	/** JSON has no infinity, and nothing that is not a number. */
+	/** JSON has neither infinity nor NaN. */
 	private static boolean isNoNumber(Object value) {
 		return (value instanceof Double || value instanceof Float) && !Double.isFinite(((Number) value).doubleValue());
 	}
@@ -79,6 +76,10 @@ public final class Json {
 		this.out.append(elements.isEmpty() ? "[]" : "]");
 	}
 
+	/**
+	 * Escapes control characters, what would end a line or a tag in some reader, and what
+	 * UTF-8 cannot write.
+	 */
 	private void string(String text) {
 		this.out.append('"');
 		for (int i = 0; i < text.length(); i++) {
@@ -92,24 +93,13 @@ public final class Json {
 			}
 			else if (c < ' ' || c == '<' || c == '>' || (c >= 0x7f && c <= 0x9f) || c == '\u2028' || c == '\u2029'
 					|| Character.isSurrogate(c)) {
-				escape(c);
+				this.out.append(String.format("\\u%04x", (int) c));
 			}
 			else {
 				this.out.append(c);
 			}
 		}
 		this.out.append('"');
-	}
-
-	/**
-	 * Control characters have to be; the others would end a line or a tag in some reader,
-	 * or cannot be written in UTF-8.
-	 */
-	private void escape(char c) {
-		this.out.append("\\u");
-		for (int shift = 12; shift >= 0; shift -= 4) {
-			this.out.append(HEX.charAt(c >> shift & 0xf));
-		}
 	}
 
 }

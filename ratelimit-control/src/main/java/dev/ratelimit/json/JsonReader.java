@@ -1,4 +1,4 @@
-package dev.ratelimit.web;
+package dev.ratelimit.json;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -10,19 +10,19 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.ForcedMode;
+import dev.ratelimit.PrintableText;
 
 /**
- * Reads JSON as RFC 8259 has it and nothing else, so that a text means the same whichever
- * parser an application has. A field that is there twice, something behind the end, and
- * what is nested or long beyond any use are errors. Objects become maps in their order,
- * whole numbers an {@link Integer} or a {@link Long}, other numbers a {@link Double}.
+ * Reads JSON strictly as RFC 8259 defines it, so that a text means the same whichever
+ * parser an application has. A repeated field, text after the end, and excessive nesting
+ * or length are errors. Objects become maps in their order, whole numbers an
+ * {@link Integer} or a {@link Long}, other numbers a {@link Double}.
  */
 public final class JsonReader {
 
 	private static final int MAX_DEPTH = 32;
 
-	/** A policy and the one before it, each of the largest body that is accepted. */
+	/** A policy and the version before it, each of the largest accepted body. */
 	private static final int MAX_LENGTH = 1024 * 1024;
 
 	private final String text;
@@ -35,7 +35,6 @@ public final class JsonReader {
 
 	/**
 	 * Reads an object from UTF-8.
-	 * @throws JsonException naming the place
 	 */
 	public static Map<String, Object> object(byte[] bytes) {
 		try {
@@ -48,7 +47,7 @@ public final class JsonReader {
 
 	/**
 	 * Reads an object.
-	 * @throws JsonException naming the place
+	 * @throws JsonException with line and column
 	 */
 	@SuppressWarnings("unchecked")
 	public static Map<String, Object> object(String text) {
@@ -102,7 +101,7 @@ public final class JsonReader {
 			skipSpace();
 			if (fields.containsKey(name)) {
 				this.at = start;
-				throw wrong("field '" + ForcedMode.printable(name) + "' is there twice");
+				throw wrong("field '" + PrintableText.of(name) + "' is there twice");
 			}
 			fields.put(name, value(depth + 1));
 			skipSpace();
@@ -249,7 +248,7 @@ public final class JsonReader {
 		this.at++;
 	}
 
-	/** The next character; 0 at the end, which is no part of JSON anywhere. */
+	/** The next character; 0, which JSON never contains, at the end. */
 	private char peek() {
 		return (this.at < this.text.length()) ? this.text.charAt(this.at) : 0;
 	}
@@ -274,12 +273,8 @@ public final class JsonReader {
 		return new JsonException("line " + line + ", column " + (this.at - start + 1) + ": " + problem);
 	}
 
-	/**
-	 * A text is not JSON, or not an object.
-	 */
+	/** A text is not a JSON object. */
 	public static final class JsonException extends IllegalArgumentException {
-
-		private static final long serialVersionUID = 1L;
 
 		JsonException(String message) {
 			super(message);

@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -18,15 +16,14 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Request;
 
 /**
- * Keeps one counter from filling the history. In each interval its first refusals are
- * entries, the others are counted and become one entry at the end. An interval in which
- * something was only counted is followed by one of twice the length, a calm one by one of
- * a second.
+ * Keeps one counter from filling the history. In each interval its first refusals become
+ * entries; the others are counted and become one entry at the end. After an interval with
+ * counted refusals the next one is twice as long, after a calm one it is a second.
  *
  * <p>
- * A counter that is refused without end makes at most {@code (n + 1) / 64} entries a
- * second, about 5,400 a day with n = 3. On the thread of a decision it is a look-up and
- * an increment; intervals end on the writer's thread.
+ * A counter that refuses all the time makes at most {@code (n + 1) / 64} entries a
+ * second, about 5,400 a day with n = 3. The thread of a decision does a look-up and an
+ * increment; intervals end on the writer's thread.
  */
 final class KeyCaps {
 
@@ -34,60 +31,40 @@ final class KeyCaps {
 
 	private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
-	private static final int MOST_KEYS = 10_000;
+	private static final int MAX_KEYS = 10_000;
 
 	private final int perKey;
 
 	private final LongAdder missing;
 
-	/** Unlike a cache's, its eviction never makes the thread of a decision wait. */
-	private final ConcurrentMap<Key, Watched> keys = new ConcurrentHashMap<>();
-
-	private final AtomicInteger size = new AtomicInteger();
+	/** Not a cache: eviction would make the thread of a decision wait. */
+	private final ConcurrentHashMap<Key, Watched> keys = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates caps.
-	 * @param perKey how many of an interval are entries
-	 * @param missing where to count what becomes no entry
+	 * @param perKey refusals per interval that become entries
+	 * @param missing counts refusals without an entry
 	 */
 	KeyCaps(int perKey, LongAdder missing) {
 		this.perKey = perKey;
 		this.missing = missing;
 	}
 
-	/**
-	 * Counts a refusal.
-	 * @return {@code null} if there are so many counters already that it is not watched
-	 */
+	/** Counts a refusal; {@code null} if too many counters are watched already. */
 	@Nullable Place place(Request request, Decision decision, long now) {
 		Key key = Key.of(request, decision);
 		Watched watched = this.keys.get(key);
+		if (watched == null && this.keys.mappingCount() >= MAX_KEYS) {
+			return null;
+		}
 		if (watched == null) {
-			watched = watch(key, now);
-			if (watched == null) {
-				return null;
-			}
+			Watched fresh = new Watched(now);
+			Watched known = this.keys.putIfAbsent(key, fresh);
+			watched = (known != null) ? known : fresh;
 		}
 		return new Place(watched, watched.count.incrementAndGet() - this.perKey);
 	}
 
-	private @Nullable Watched watch(Key key, long now) {
-		if (this.size.incrementAndGet() > MOST_KEYS) {
-			this.size.decrementAndGet();
-			return null;
-		}
-		Watched fresh = new Watched(now);
-		Watched known = this.keys.putIfAbsent(key, fresh);
-		if (known != null) {
-			this.size.decrementAndGet();
-		}
-		return (known != null) ? known : fresh;
-	}
-
-	/**
-	 * Ends the intervals that are over.
-	 * @return what was only counted in them
-	 */
+	/** Ends the intervals that are over, and returns what was only counted in them. */
 	List<Repeats> turn(long now) {
 		List<Repeats> repeats = new ArrayList<>();
 		for (Map.Entry<Key, Watched> entry : this.keys.entrySet()) {
@@ -100,7 +77,7 @@ final class KeyCaps {
 	}
 
 	private void turn(Key key, Watched watched, long now, List<Repeats> repeats) {
-		Noticed example = watched.example;
+		QueuedRefusal example = watched.example;
 		watched.example = null;
 		long count = watched.count.getAndSet(0);
 		long more = count - this.perKey;
@@ -110,25 +87,19 @@ final class KeyCaps {
 		else if (more > 0) {
 			this.missing.add(more);
 		}
-		else if (count == 0 && this.keys.remove(key, watched)) {
-			this.size.decrementAndGet();
+		else if (count == 0) {
+			this.keys.remove(key, watched);
 		}
 		watched.interval = (more > 0) ? Math.min(2 * watched.interval, LONGEST.toNanos()) : SECOND;
 		watched.start = now;
 		watched.end = now + watched.interval;
 	}
 
-	/**
-	 * Refusals that were only counted.
-	 *
-	 * @param example the first of them
-	 */
-	record Repeats(Noticed example, long count, Duration lasted) {
+	/** Refusals that were only counted; the first of them is the example. */
+	record Repeats(QueuedRefusal example, long count, Duration lasted) {
 	}
 
-	/**
-	 * Where a refusal stands among those of its counter.
-	 */
+	/** The position of a refusal among those of its counter. */
 	record Place(Watched watched, long above) {
 
 		boolean isEntry() {
@@ -139,15 +110,13 @@ final class KeyCaps {
 			return this.above == 1;
 		}
 
-		void example(Noticed noticed) {
-			this.watched.example = noticed;
+		void example(QueuedRefusal queued) {
+			this.watched.example = queued;
 		}
 
 	}
 
-	/**
-	 * What refuses: a counter, or where none did the caller's tenant and address.
-	 */
+	/** The counter that refused, or the caller's tenant and address if none did. */
 	private record Key(String policy, String limit, List<@Nullable String> values) {
 
 		static Key of(Request request, Decision decision) {
@@ -174,14 +143,12 @@ final class KeyCaps {
 
 	}
 
-	/**
-	 * A counter that has refused. Intervals are the writer's, the rest is everybody's.
-	 */
+	/** A counter that has refused. Only the writer's thread uses the intervals. */
 	static final class Watched {
 
 		private final AtomicLong count = new AtomicLong();
 
-		private volatile @Nullable Noticed example;
+		private volatile @Nullable QueuedRefusal example;
 
 		private long interval = SECOND;
 

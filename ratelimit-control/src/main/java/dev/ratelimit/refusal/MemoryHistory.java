@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The refusals of this instance alone, in its memory.
+ * The refusals of this instance alone, in memory.
  */
 public final class MemoryHistory implements RefusalHistory {
 
@@ -26,11 +26,6 @@ public final class MemoryHistory implements RefusalHistory {
 
 	private long last;
 
-	/**
-	 * Creates an empty history.
-	 * @param maxEntries entries that are kept at most
-	 * @param retention how long they are kept
-	 */
 	public MemoryHistory(int maxEntries, Duration retention, InstantSource clock) {
 		this.maxEntries = maxEntries;
 		this.retention = retention;

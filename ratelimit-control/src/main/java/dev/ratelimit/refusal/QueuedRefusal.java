@@ -7,36 +7,36 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.caller.CallerNames;
 
 /**
- * A decision as it was seen on the thread that made it. Has the caller's values in it and
- * so is never written anywhere; holds nothing of the call itself, which may be over when
- * its turn comes.
+ * A decision that waits to be written. It has the caller's values in it, so it is never
+ * written as it is, and nothing of the call itself, which may be over by then.
  *
- * @param refused whether it was refused, be it only in shadow
+ * @param refused whether it was refused, if only in shadow
  * @param line whether it becomes a line
  * @param entry whether it becomes an entry
  */
-record Noticed(Instant time, Map<Dimension, String> dimensions, Refusal.Verdict verdict, Circumstances circumstances,
+record QueuedRefusal(Instant time, Map<Dimension, String> dimensions, Refusal.Verdict verdict, RefusalContext context,
 		@Nullable String traceId, boolean refused, boolean line, boolean entry) {
 
-	Refusal refusal(CallerNames names, String instance) {
-		return new Refusal(this.time, instance, names.of(this.dimensions), this.verdict, this.circumstances,
-				this.traceId, 0, Duration.ZERO);
+	/**
+	 * The refusal with pseudonyms.
+	 * @param repeats the refusals that it stands for, {@code null} for itself
+	 * @param now end of the time of the repeats
+	 */
+	Refusal refusal(CallerNames names, String instance, KeyCaps.@Nullable Repeats repeats, Instant now) {
+		return (repeats == null)
+				? new Refusal(this.time, instance, names.of(this.dimensions), this.verdict, this.context, this.traceId,
+						0, Duration.ZERO)
+				: new Refusal(now, instance, names.of(this.dimensions), this.verdict, this.context, null,
+						repeats.count(), repeats.lasted());
 	}
 
 	/** Without the values: they may be personal data. */
 	@Override
 	public String toString() {
 		return "decision on policy '" + this.verdict.policy() + "'";
-	}
-
-	/**
-	 * What stands for many like this one.
-	 */
-	Refusal repeated(CallerNames names, String instance, Instant time, long count, Duration lasted) {
-		return new Refusal(time, instance, names.of(this.dimensions), this.verdict, this.circumstances, null, count,
-				lasted);
 	}
 
 }

@@ -11,14 +11,11 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Quota;
 
 /**
- * The quota that a decision was about, as it was then.
+ * The quota that a decision was about, with its state at the time.
  *
- * @param limit name of its limit
  * @param by names of the dimensions that the limit counts by
- * @param quota the quota as it held for this caller
- * @param remaining permits that were left
- * @param resetAfter until the counter would have been full again
- * @param retryAfter until the cost would have fitted, negative if never
+ * @param resetAfter until the counter is full again
+ * @param retryAfter until the cost fits, negative if never
  */
 public record QuotaState(String limit, List<String> by, Quota quota, long remaining, Duration resetAfter,
 		Duration retryAfter) {
@@ -41,9 +38,6 @@ public record QuotaState(String limit, List<String> by, Quota quota, long remain
 		return this.retryAfter.isNegative();
 	}
 
-	/**
-	 * Permits that were in use.
-	 */
 	long used() {
 		return Math.max(0, this.quota.burst() - this.remaining);
 	}

@@ -3,38 +3,33 @@ package dev.ratelimit.refusal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.EnumText;
 import dev.ratelimit.FailureMode;
+import dev.ratelimit.json.JsonObject;
 
 /**
- * A request that was refused and all that explains it, without a value of the caller.
+ * A refused request with all that explains it, without a value of the caller.
  *
- * @param time when
- * @param instance which instance decided
- * @param caller pseudonyms by the names of dimensions; route and region as they are
- * @param verdict what was decided
- * @param circumstances what else was going on
- * @param traceId trace of the request, {@code null} if there was none
- * @param repeated 0 for one refusal; otherwise this stands for so many more by the same
- * counter
- * @param lasted the time before {@code time} in which those were
+ * @param instance the instance that decided
+ * @param caller pseudonyms by dimension; route and region as they are
+ * @param repeated 0 for one refusal; otherwise the number of further refusals by the same
+ * counter that this entry stands for
+ * @param lasted the time of those, up to {@code time}
  */
 public record Refusal(Instant time, String instance, Map<String, String> caller, Verdict verdict,
-		Circumstances circumstances, @Nullable String traceId, long repeated, Duration lasted) {
+		RefusalContext context, @Nullable String traceId, long repeated, Duration lasted) {
 
 	/**
-	 * What was decided.
+	 * The decision.
 	 *
 	 * @param quota the quota that refused, {@code null} if none did
-	 * @param node the Redis node that refused or did not answer, {@code null} if none had
-	 * a part in it
+	 * @param node the Redis node that refused or did not answer, {@code null} for none
 	 */
 	public record Verdict(String policy, long version, Decision.Outcome outcome, Decision.Reason reason,
 			Decision.Source source, boolean shadow, @Nullable FailureMode mode, long cost, @Nullable QuotaState quota,
@@ -49,83 +44,53 @@ public record Refusal(Instant time, String instance, Map<String, String> caller,
 	}
 
 	/**
-	 * The same at another time.
+	 * The refusal as the log and the endpoint show it.
 	 */
-	public Refusal at(Instant time) {
-		return new Refusal(time, this.instance, this.caller, this.verdict, this.circumstances, this.traceId,
-				this.repeated, this.lasted);
-	}
-
-	/**
-	 * The refusal in the words of the response and the endpoint, as it is shown.
-	 */
-	public Map<String, Object> describe() {
-		Map<String, Object> described = new LinkedHashMap<>(48);
-		described.put("time", text(this.time));
-		if (this.repeated > 0) {
-			described.put("repeated", this.repeated);
-			described.put("since", text(this.time.minus(this.lasted)));
-		}
+	public JsonObject describe() {
 		Verdict verdict = this.verdict;
-		described.put("policy", verdict.policy());
-		described.put("version", verdict.version());
-		described.put("outcome", verdict.outcome().text());
-		described.put("reason", verdict.reason().text());
-		described.put("source", verdict.source().text());
-		put(described, "node", verdict.node());
-		described.put("shadow", verdict.shadow());
-		described.put("degraded", verdict.mode() != null);
-		put(described, "failureMode", (verdict.mode() != null) ? verdict.mode().name().toLowerCase(Locale.ROOT) : null);
-		described.put("cost", verdict.cost());
-		if (verdict.quota() != null) {
-			describe(verdict.quota(), described);
-		}
-		described.put("breakersOpen", this.circumstances.breakersOpen());
-		if (this.circumstances.isChangingFor(verdict)) {
-			described.put("change", change());
-		}
-		put(described, "traceId", this.traceId);
-		described.put("instance", this.instance);
-		described.put("caller", this.caller);
-		return described;
+		boolean repeats = this.repeated > 0;
+		JsonObject described = new JsonObject().with("time", text(this.time))
+			.with("repeated", repeats ? this.repeated : null)
+			.with("since", repeats ? text(this.time.minus(this.lasted)) : null)
+			.with("policy", verdict.policy())
+			.with("version", verdict.version())
+			.with("outcome", verdict.outcome().text())
+			.with("reason", verdict.reason().text())
+			.with("source", verdict.source().text())
+			.with("node", verdict.node())
+			.with("shadow", verdict.shadow())
+			.with("degraded", verdict.mode() != null)
+			.with("failureMode", (verdict.mode() != null) ? EnumText.of(verdict.mode()) : null)
+			.with("cost", verdict.cost());
+		return ((verdict.quota() != null) ? described.withAll(describe(verdict.quota())) : described)
+			.with("breakersOpen", this.context.breakersOpen())
+			.with("change", this.context.isChangingFor(verdict) ? change() : null)
+			.with("traceId", this.traceId)
+			.with("instance", this.instance)
+			.with("caller", this.caller);
 	}
 
-	private void describe(QuotaState quota, Map<String, Object> described) {
-		described.put("limit", quota.limit());
-		described.put("by", quota.by());
+	private JsonObject describe(QuotaState quota) {
 		List<String> missing = quota.by().stream().filter((name) -> !this.caller.containsKey(name)).toList();
-		if (!missing.isEmpty()) {
-			described.put("ipInsteadOf", missing);
-		}
-		described.put("quota", quota.quota().toString());
-		described.put("window", quota.quota().window().toSeconds());
-		described.put("burst", quota.quota().burst());
-		described.put("used", quota.used());
-		described.put("remaining", quota.remaining());
-		if (quota.neverFits()) {
-			described.put("neverFits", true);
-		}
-		else {
-			described.put("retryAfterMs", roundedUp(quota.retryAfter()));
-		}
-		described.put("resetAfterMs", roundedUp(quota.resetAfter()));
+		return new JsonObject().with("limit", quota.limit())
+			.with("by", quota.by())
+			.with("ipInsteadOf", missing.isEmpty() ? null : missing)
+			.with("quota", quota.quota().toString())
+			.with("window", quota.quota().window().toSeconds())
+			.with("burst", quota.quota().burst())
+			.with("used", quota.used())
+			.with("remaining", quota.remaining())
+			.with("neverFits", quota.neverFits() ? true : null)
+			.with("retryAfterMs", quota.neverFits() ? null : roundedUp(quota.retryAfter()))
+			.with("resetAfterMs", roundedUp(quota.resetAfter()));
 	}
 
-	private Map<String, Object> change() {
-		Map<String, Object> change = new LinkedHashMap<>();
-		change.put("newestVersion", this.circumstances.newestVersion());
-		change.put("rolloutPercent", this.circumstances.rolloutPercent());
-		if (this.circumstances.changed() != null) {
-			change.put("changed", this.circumstances.changed());
-			change.put("changedMsAgo", this.circumstances.changedAgo().toMillis());
-		}
-		return change;
-	}
-
-	private static void put(Map<String, Object> described, String name, @Nullable Object value) {
-		if (value != null) {
-			described.put(name, value);
-		}
+	private JsonObject change() {
+		boolean changed = this.context.changed() != null;
+		return new JsonObject().with("newestVersion", this.context.newestVersion())
+			.with("rolloutPercent", this.context.rolloutPercent())
+			.with("changed", this.context.changed())
+			.with("changedMsAgo", changed ? this.context.changedAgo().toMillis() : null);
 	}
 
 	private static long roundedUp(Duration duration) {

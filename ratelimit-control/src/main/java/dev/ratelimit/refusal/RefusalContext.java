@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Decision;
 
 /**
- * What was going on while a request was decided.
+ * State of the policy and of Redis when a request was decided.
  *
  * @param breakersOpen nodes whose breaker was not closed
  * @param newestVersion newest version of the policy, which need not be the one that
@@ -18,24 +18,16 @@ import dev.ratelimit.Decision;
  * {@code override}; {@code null} if nothing was
  * @param changedAgo how long ago
  */
-public record Circumstances(List<String> breakersOpen, long newestVersion, int rolloutPercent, @Nullable String changed,
-		Duration changedAgo) {
+public record RefusalContext(List<String> breakersOpen, long newestVersion, int rolloutPercent,
+		@Nullable String changed, Duration changedAgo) {
 
-	public Circumstances {
+	public RefusalContext {
 		breakersOpen = List.copyOf(breakersOpen);
 	}
 
 	/**
-	 * Nothing in particular.
-	 * @param version of the policy
-	 */
-	public static Circumstances calm(long version) {
-		return new Circumstances(List.of(), version, 100, null, Duration.ZERO);
-	}
-
-	/**
-	 * Whether a change of the policy was under way. A request that was turned away before
-	 * any policy was asked has no version.
+	 * Whether a change of the policy was under way. A request that the deny-list refused
+	 * has no version.
 	 */
 	boolean isChangingFor(Refusal.Verdict verdict) {
 		boolean older = verdict.outcome() != Decision.Outcome.DENIED && this.newestVersion != verdict.version();

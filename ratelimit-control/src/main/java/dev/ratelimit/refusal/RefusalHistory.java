@@ -6,32 +6,27 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps refusals for a while, bounded by age and by number. Never throws; what goes wrong
- * completes the stage.
+ * Keeps refusals, bounded by age and by number. Never throws; the stage fails instead.
  */
 public interface RefusalHistory {
 
 	/**
-	 * Adds refusals. They are all there when the stage completes, and none need be if it
-	 * fails.
+	 * Adds refusals. If the stage fails, some or all may be missing.
 	 */
 	CompletionStage<Void> add(List<Refusal> refusals);
 
-	/**
-	 * Looks for refusals, the newest first.
-	 */
 	CompletionStage<Page> find(RefusalQuery query);
 
 	/**
-	 * Who keeps them: {@code redis} for the whole fleet or {@code instance}.
+	 * {@code redis} for the history of the fleet, else {@code instance}.
 	 */
 	String keeper();
 
 	/**
-	 * Some of what was found.
+	 * A page of the result.
 	 *
-	 * @param refusals the newest first; there can be more although these are few
-	 * @param next where to go on, {@code null} if this is all
+	 * @param refusals the newest first; a short page need not be the last
+	 * @param next {@code before} of the next query, {@code null} after the last page
 	 */
 	record Page(List<Refusal> refusals, @Nullable String next) {
 	}

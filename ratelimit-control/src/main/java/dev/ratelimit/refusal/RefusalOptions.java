@@ -11,24 +11,23 @@ import java.time.Duration;
  * @param perSecond entries at most in a second
  * @param perKey entries of one counter before the rest is only counted
  * @param maxEntries entries that are kept at most; 0 for no history
- * @param retention how long they are kept
  */
 public record RefusalOptions(int linesPerSecond, int sampleAllowed, int perSecond, int perKey, int maxEntries,
 		Duration retention) {
 
-	private static final int MOST_PER_SECOND = 10_000;
+	private static final int MAX_PER_SECOND = 10_000;
 
-	/** What the writer can bring to a history in its calls of a second. */
-	private static final int MOST_KEPT_PER_SECOND = 400;
+	/** The writer sends at most ten batches of 50 a second. */
+	private static final int MAX_KEPT_PER_SECOND = 400;
 
-	private static final int MOST_ENTRIES = 10_000_000;
+	private static final int MAX_ENTRIES = 10_000_000;
 
 	public RefusalOptions {
-		require("lines-per-second", linesPerSecond, 0, MOST_PER_SECOND);
+		require("lines-per-second", linesPerSecond, 0, MAX_PER_SECOND);
 		require("sample-allowed", sampleAllowed, 0, Integer.MAX_VALUE);
-		require("per-second", perSecond, 1, MOST_KEPT_PER_SECOND);
-		require("per-key", perKey, 1, MOST_PER_SECOND);
-		require("max-entries", maxEntries, 0, MOST_ENTRIES);
+		require("per-second", perSecond, 1, MAX_KEPT_PER_SECOND);
+		require("per-key", perKey, 1, MAX_PER_SECOND);
+		require("max-entries", maxEntries, 0, MAX_ENTRIES);
 		if (retention.compareTo(Duration.ofMinutes(1)) < 0 || retention.compareTo(Duration.ofDays(365)) > 0) {
 			throw new IllegalArgumentException("retention must be 1m to 365d but was " + retention);
 		}

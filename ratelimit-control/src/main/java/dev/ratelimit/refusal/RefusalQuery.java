@@ -7,15 +7,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which refusals are wanted.
+ * A search of the history. Fields that are {@code null} do not restrict it.
  *
- * @param policy id of the policy, {@code null} for any
- * @param caller what has to be known about the caller: one of these, as
- * {@link Refusal#caller()} has it
- * @param from the earliest time, {@code null} for no bound
- * @param to the latest time, {@code null} for no bound
- * @param before where the page before has ended, {@code null} for the first
- * @param limit how many at most
+ * @param caller pseudonyms by dimension: the refusal must have one of each list
+ * @param before {@code next} of the page before
  */
 public record RefusalQuery(@Nullable String policy, Map<String, List<String>> caller, @Nullable Instant from,
 		@Nullable Instant to, @Nullable String before, int limit) {
@@ -25,7 +20,7 @@ public record RefusalQuery(@Nullable String policy, Map<String, List<String>> ca
 	}
 
 	/**
-	 * Whether a refusal is wanted; one that stands for several if any of them can be.
+	 * Whether a refusal matches; an entry for several if any of them can match.
 	 */
 	public boolean matches(Refusal refusal) {
 		return (this.policy == null || this.policy.equals(refusal.verdict().policy())) && isAbout(refusal.caller())
@@ -34,13 +29,9 @@ public record RefusalQuery(@Nullable String policy, Map<String, List<String>> ca
 	}
 
 	private boolean isAbout(Map<String, String> caller) {
-		for (Map.Entry<String, List<String>> wanted : this.caller.entrySet()) {
-			String name = caller.get(wanted.getKey());
-			if (name == null || !wanted.getValue().contains(name)) {
-				return false;
-			}
-		}
-		return true;
+		return this.caller.entrySet()
+			.stream()
+			.allMatch((wanted) -> wanted.getValue().contains(caller.getOrDefault(wanted.getKey(), "")));
 	}
 
 }

@@ -1,7 +1,6 @@
 package dev.ratelimit.refusal;
 
 import java.time.InstantSource;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -13,21 +12,25 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Request;
+import dev.ratelimit.background.Handoff;
+import dev.ratelimit.caller.CallerNames;
 
 /**
- * Notices refusals, and one in many allowed requests, on the thread that decides, where
- * it only counts and queues. A thread of its own writes them down.
+ * Records refusals and a sample of allowed requests. The deciding thread only counts and
+ * queues them; a background thread writes them.
  */
 public final class RefusalRecorder implements DecisionListener, AutoCloseable {
 
-	/** What lines are logged by. */
+	/** Name of the logger of the lines. */
 	public static final String LOGGER = "dev.ratelimit.refusals";
 
 	private static final Logger logger = LoggerFactory.getLogger(LOGGER);
 
+	private static final int MAX_WAITING = 2_000;
+
 	private final RefusalOptions options;
 
-	private final Function<String, Circumstances> circumstances;
+	private final Function<String, RefusalContext> context;
 
 	private final InstantSource clock;
 
@@ -45,62 +48,48 @@ public final class RefusalRecorder implements DecisionListener, AutoCloseable {
 
 	private final KeyCaps keys;
 
-	private final RefusalQueue queue = new RefusalQueue();
+	private final Handoff<QueuedRefusal> queue = new Handoff<>(MAX_WAITING);
 
 	private final RefusalWriter writer;
 
 	/**
-	 * Creates a recorder that does not write yet.
-	 * @param options how much is written
-	 * @param history where entries are kept
-	 * @param names what callers go by
-	 * @param instance which instance this is
-	 * @param circumstances what is going on about a policy, by its id
-	 * @param json writes a line
-	 * @param clock tells the time
+	 * Creates a recorder that has not started.
+	 * @param names pseudonyms of callers
+	 * @param context state of a policy and of Redis, by the policy's id
 	 * @param nanos a monotonic clock
 	 */
 	public RefusalRecorder(RefusalOptions options, RefusalHistory history, CallerNames names, String instance,
-			Function<String, Circumstances> circumstances, Function<Map<String, Object>, String> json,
-			InstantSource clock, LongSupplier nanos) {
+			Function<String, RefusalContext> context, InstantSource clock, LongSupplier nanos) {
 		this.options = options;
-		this.circumstances = circumstances;
+		this.context = context;
 		this.clock = clock;
 		this.nanos = nanos;
 		this.lines = new SecondBudget(options.linesPerSecond());
 		this.samples = new SecondBudget(options.linesPerSecond());
 		this.entries = new SecondBudget(options.perSecond());
 		this.keys = new KeyCaps(options.perKey(), this.missing);
-		RefusalLines log = new RefusalLines(logger, json, this.suppressed, clock);
-		this.writer = new RefusalWriter(this.queue, this.keys, log, history, this.missing,
-				(noticed) -> noticed.refusal(names, instance), (repeats) -> repeats.example()
-					.repeated(names, instance, clock.instant(), repeats.count(), repeats.lasted()),
-				nanos);
+		this.writer = new RefusalWriter(this.queue, this.keys, history, names, instance, this.suppressed, this.missing,
+				clock, nanos);
 	}
 
 	public void start() {
 		this.writer.start();
 	}
 
-	/**
-	 * Writes down what is left, and waits a moment for that.
-	 */
+	/** Writes the rest, for at most 2 s. */
 	@Override
 	public void close() {
 		this.writer.close();
 	}
 
 	/**
-	 * How many refusals of this instance should be in the history and are not, since its
-	 * start.
+	 * Refusals since the start that are not in the history although they should be.
 	 */
 	public long missing() {
 		return this.missing.sum();
 	}
 
-	/**
-	 * Writes down what was noticed, as the thread does by itself.
-	 */
+	/** Writes what is queued, as the background thread does. */
 	void write() {
 		this.writer.write();
 	}
@@ -129,16 +118,16 @@ public final class RefusalRecorder implements DecisionListener, AutoCloseable {
 			this.missing.increment();
 		}
 		if (line || entry) {
-			queue(noticed(request, decision, true, line, entry));
+			queue(queued(request, decision, true, line, entry));
 		}
 		if (place != null && place.isFirstCounted()) {
-			place.example(noticed(request, decision, true, false, true));
+			place.example(queued(request, decision, true, false, true));
 		}
 	}
 
 	private void sampled(Request request, Decision decision) {
 		if (isLogged() && this.samples.take(this.nanos.getAsLong())) {
-			queue(noticed(request, decision, false, true, false));
+			queue(queued(request, decision, false, true, false));
 		}
 	}
 
@@ -146,20 +135,20 @@ public final class RefusalRecorder implements DecisionListener, AutoCloseable {
 		return this.options.linesPerSecond() > 0 && logger.isInfoEnabled();
 	}
 
-	private void queue(Noticed noticed) {
-		if (!this.queue.offer(noticed)) {
-			if (noticed.line()) {
+	private void queue(QueuedRefusal queued) {
+		if (!this.queue.offer(queued)) {
+			if (queued.line()) {
 				this.suppressed.increment();
 			}
-			if (noticed.entry()) {
+			if (queued.entry()) {
 				this.missing.increment();
 			}
 		}
 	}
 
-	private Noticed noticed(Request request, Decision decision, boolean refused, boolean line, boolean entry) {
-		return new Noticed(this.clock.instant(), request.dimensions(), Refusal.Verdict.of(decision),
-				this.circumstances.apply(decision.policy()), request.traceId(), refused, line, entry);
+	private QueuedRefusal queued(Request request, Decision decision, boolean refused, boolean line, boolean entry) {
+		return new QueuedRefusal(this.clock.instant(), request.dimensions(), Refusal.Verdict.of(decision),
+				this.context.apply(decision.policy()), request.traceId(), refused, line, entry);
 	}
 
 }

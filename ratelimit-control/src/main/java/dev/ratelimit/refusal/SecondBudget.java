@@ -3,7 +3,7 @@ package dev.ratelimit.refusal;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * So many in a second and no more. When it is used up, to ask is one read.
+ * A number of permits per second. When they are used up, asking is one read.
  */
 final class SecondBudget {
 
@@ -13,7 +13,7 @@ final class SecondBudget {
 
 	private final int most;
 
-	/** The second, and in the lower bits how many were taken in it. */
+	/** The second, and in the lower bits the permits taken in it. */
 	private final AtomicLong state = new AtomicLong(Long.MIN_VALUE);
 
 	SecondBudget(int most) {
@@ -24,7 +24,7 @@ final class SecondBudget {
 		long second = Math.floorDiv(nanos, NANOS);
 		while (true) {
 			long seen = this.state.get();
-			// Whoever looked at the clock before another did is in that one's second.
+			// A thread that read the clock earlier counts in the later second.
 			boolean fresh = second > seen >> BITS;
 			long used = fresh ? 0 : seen & ((1 << BITS) - 1);
 			if (used >= this.most) {

@@ -3,13 +3,13 @@ package dev.ratelimit.store;
 import java.util.List;
 
 /**
- * What has changed in a store.
+ * A page of changes.
  *
- * @param storeId made at random with the first write, empty before it; another one, or
- * none where there was one, means that the store has lost what it had
+ * @param storeId random, made with the first write, empty before; if it changes or goes,
+ * the store has lost its data
  * @param revision of the last write to the store, 0 if there was none
- * @param versions the newest version of each record that was written after the revision
- * that was asked for, by revision; not all of them if the last one's is below the store's
+ * @param versions the newest version of each record, by revision; if the last revision is
+ * below the store's, there are more
  */
 public record Changes(String storeId, long revision, List<RecordVersion> versions) {
 }

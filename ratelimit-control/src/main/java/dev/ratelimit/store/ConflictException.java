@@ -1,12 +1,9 @@
 package dev.ratelimit.store;
 
 /**
- * Somebody else was faster: the record has another version than the editor has seen.
- * Nothing was written.
+ * The record has another version than the editor has seen. Nothing was written.
  */
 public final class ConflictException extends RuntimeException {
-
-	private static final long serialVersionUID = 1L;
 
 	private final long newest;
 

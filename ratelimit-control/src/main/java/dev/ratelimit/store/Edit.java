@@ -3,12 +3,11 @@ package dev.ratelimit.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change that somebody wants.
+ * A requested change of one record.
  *
- * @param key which record
- * @param body what it says from now on, as JSON; {@code null} deletes it
- * @param expect the version that the editor has seen, 0 for none; {@code null} if it does
- * not matter
+ * @param body the new content as JSON; {@code null} deletes the record
+ * @param expect the version that the editor has seen, 0 for none; {@code null} accepts
+ * any
  */
 public record Edit(RecordKey key, @Nullable String body, @Nullable Long expect) {
 }

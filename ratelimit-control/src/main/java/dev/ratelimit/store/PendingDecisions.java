@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * What operators have decided and the replica has still to do, on its own thread. Each of
- * them ends, also when the replica ends first: nobody must wait for it forever.
+ * Decisions of operators that wait for the replica's thread. Each completes even if the
+ * replica is closed first.
  */
 final class PendingDecisions {
 
@@ -37,17 +37,16 @@ final class PendingDecisions {
 		}
 	}
 
-	/** Fails what is waiting, and what comes from now on. */
+	/** Fails all decisions, present and future. */
 	void close() {
 		this.closed = true;
 		refuseAll();
 	}
 
-	private void refuseAll() {
+	void refuseAll() {
 		for (Pending pending = this.waiting.poll(); pending != null; pending = this.waiting.poll()) {
 			pending.done()
-				.completeExceptionally(
-						new RejectedExecutionException("this instance does not follow the store any more"));
+				.completeExceptionally(new RejectedExecutionException("this instance does not follow the store"));
 		}
 	}
 

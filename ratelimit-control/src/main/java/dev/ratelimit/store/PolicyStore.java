@@ -1,55 +1,58 @@
 package dev.ratelimit.store;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongConsumer;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where records are kept durably, shared by the fleet.
+ * Keeps records durably for the fleet.
  *
  * <p>
- * What a store keeps: a write is done as a whole or not at all, also when the store dies
- * in the middle of it; versions and revisions only go up; and whoever has read up to a
- * revision has seen every write up to it, because writes get their revisions in the order
- * in which they become visible.
+ * A write happens as a whole or not at all, even if the store dies during it. Versions
+ * and revisions only increase, and revisions follow the order in which writes become
+ * visible: a reader that has read up to a revision has seen every write up to it.
  *
  * <p>
- * No method throws or blocks; a store that is away fails the stage.
+ * No method throws or blocks; the stage fails if the store is away.
  */
 public interface PolicyStore {
 
-	/** How many records one write may have, so that none holds a store for long. */
+	/** Versions of a record that a store keeps; a write removes older ones. */
+	int KEPT_VERSIONS = 100;
+
+	/** Records per write, so that none occupies a store for long. */
 	int MAX_EDITS = 50;
 
 	/**
-	 * What was written after a revision.
-	 * @param revision what the caller has seen, 0 for nothing
-	 * @param limit how many versions at most
+	 * Records that were written after a revision.
+	 * @param limit versions at most
 	 */
 	CompletionStage<Changes> changesSince(long revision, int limit);
 
 	/**
-	 * Writes all of these or none. Fails with a {@link ConflictException} if one of them
-	 * expects another version than there is, and with an {@link IllegalArgumentException}
-	 * if there are more than {@link #MAX_EDITS} or two of one record. A deleted record's
-	 * newest version is the one that deleted it.
+	 * Writes all edits or none. Fails with a {@link ConflictException} if a record does
+	 * not have the expected version, with a {@link StoreLostException} if the store has
+	 * lost what the writer has seen, and with an {@link IllegalArgumentException} if
+	 * there are more than {@link #MAX_EDITS} edits or two of one record. Deleting a
+	 * record makes a new version too.
 	 * @return the new versions, in the order of the edits
 	 */
-	CompletionStage<List<RecordVersion>> write(List<Edit> edits, String actor, String reason);
+	CompletionStage<List<RecordVersion>> write(List<Edit> edits, Seen seen, String actor, String reason);
 
 	/**
-	 * Gives a store that has lost something what it is to have, as new versions. Their
-	 * numbers go on from the store's or from what is given here, whichever is higher. All
-	 * of it is done or nothing.
-	 * @param storeId the store's from now on
-	 * @param revision the store's is not below this one from now on
-	 * @param records what the records are to say, at most {@link #MAX_EDITS}
+	 * Writes records to a store that has lost data, all or none. They keep version,
+	 * actor, time and reason, unless the store has another version with this number or a
+	 * higher one: then they become the next version.
+	 * @param storeId new id of the store
+	 * @param revision the store's revision continues from here if it is lower
+	 * @param records at most {@link #MAX_EDITS}
 	 */
-	CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records, String actor,
-			String reason);
+	CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records);
 
 	/**
 	 * Versions of a record, the newest first.
@@ -57,28 +60,61 @@ public interface PolicyStore {
 	CompletionStage<List<RecordVersion>> history(RecordKey key, int limit);
 
 	/**
-	 * Adds to the audit trail, which nothing is ever taken from.
+	 * Adds an attempt to the end of the audit trail. After a failure, this instance can
+	 * send it again: the trail has it once, even if only the answer was lost.
 	 */
-	CompletionStage<Void> audit(AuditRecord entry);
+	default CompletionStage<Void> audit(AuditRecord attempt) {
+		return audit(attempt, null);
+	}
 
 	/**
-	 * The trail, the newest first.
-	 * @param before only what comes after it here, being older; {@code null} for no bound
+	 * Adds an attempt to the audit trail and removes old entries. A store may leave the
+	 * newest of these for the next removal.
+	 * @param remove position of the newest entry to remove, {@code null} for none
 	 */
-	CompletionStage<List<AuditRecord>> audit(@Nullable AuditPosition before, int limit);
+	CompletionStage<Void> audit(AuditRecord attempt, @Nullable AuditPosition remove);
 
 	/**
-	 * Makes an instance the one that does a task, until the time is over or for as long
-	 * as it asks again in time.
-	 * @return whether it is the one
+	 * The audit trail, the newest first.
+	 * @param before only older entries, {@code null} for no bound
 	 */
-	CompletionStage<Boolean> lead(String task, String instance, Duration time);
+	CompletionStage<List<AuditEntry>> audit(@Nullable AuditPosition before, int limit);
 
 	/**
-	 * Tells of writes, by this instance or others, as soon as they are heard of. Some may
-	 * never be: who needs all of them asks now and then.
-	 * @param listener is given the revision, or 0 when the subscription was made (anew)
-	 * and writes may have been missed; it must not block
+	 * A page of the audit trail as {@link #audit(AuditPosition, int)} has it, for readers
+	 * of many pages: other calls do not wait for them.
+	 * @return empty after the oldest entry
+	 */
+	CompletionStage<List<AuditEntry>> scanAudit(@Nullable AuditPosition before);
+
+	/**
+	 * The newest entry of the chain of the audit trail.
+	 */
+	CompletionStage<AuditHead> auditHead();
+
+	/**
+	 * Makes an instance the leader of a task for a time, unless another one leads. A
+	 * leader stays so if it asks again in time, and gives the task up by asking for no
+	 * time.
+	 * @return the time by the clock that gives versions their time, empty if another
+	 * instance leads
+	 */
+	CompletionStage<Optional<Instant>> lead(String task, String instance, Duration time);
+
+	/**
+	 * Adds what this instance has counted to the sums of the fleet, which are forgotten
+	 * after a day without additions. After a failure it is open whether the numbers were
+	 * added.
+	 * @param numbers always as many under one name
+	 * @return the sums, in the same order
+	 */
+	CompletionStage<List<Long>> add(String name, List<Long> numbers);
+
+	/**
+	 * Reports writes of all instances. Notifications can be lost: a listener that needs
+	 * all writes polls too.
+	 * @param listener gets the revision, or 0 after a (re)connection, when writes may
+	 * have been missed; must not block
 	 */
 	AutoCloseable subscribe(LongConsumer listener);
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -17,18 +17,21 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.ratelimit.background.FailureLog;
+import dev.ratelimit.background.Listeners;
+import dev.ratelimit.background.Loop;
 import dev.ratelimit.store.ReplicaState.Incident;
+import dev.ratelimit.store.ReplicaState.Origin;
 
 /**
- * An instance's copy of the store. It subscribes first and reads then, so that no write
- * falls in between; asks for what is new when it is told of a write, once however many it
- * was told of, and every 5 s in any case, since what it is told can be lost; and never
- * goes back to a lower revision.
+ * An instance's copy of the store. It subscribes before it reads, so that it misses no
+ * write. It reads what is new after notifications, once for all that came, and every 5 s,
+ * since notifications can be lost. It never goes back to a lower revision.
  *
  * <p>
- * A store that has less than was seen, or other things, is an incident: the copy stays as
- * it is until an operator decides by {@link #reseed} or {@link #accept} on one instance.
- * The others learn of the decision from the store's id.
+ * A store that has fewer or other records than this instance has read is an incident: the
+ * copy stays until an operator decides by {@link #reseed} or {@link #accept} on one
+ * instance. The other instances learn of the decision from the store's id.
  */
 public final class Replica implements AutoCloseable {
 
@@ -38,9 +41,7 @@ public final class Replica implements AutoCloseable {
 
 	private static final long POLL_MILLIS = 5_000;
 
-	private static final long RETRY_MILLIS = 1_000;
-
-	private static final long GOODBYE_MILLIS = 1_000;
+	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
 	private final PolicyStore store;
 
@@ -50,11 +51,13 @@ public final class Replica implements AutoCloseable {
 
 	private final Map<RecordKey, RecordVersion> records = new ConcurrentHashMap<>();
 
-	private final Semaphore wanted = new Semaphore(0);
-
 	private final PendingDecisions decisions = new PendingDecisions();
 
-	private final Thread thread = new Thread(this::run, "ratelimit-replica");
+	private final Loop loop = new Loop("ratelimit-replica", this::follow, this::unsubscribe,
+			new FailureLog(logger, "The policy store cannot be read ({})", "The policy store can be read again")
+				.quiet());
+
+	private @Nullable AutoCloseable subscription;
 
 	private volatile String storeId;
 
@@ -62,26 +65,17 @@ public final class Replica implements AutoCloseable {
 
 	private volatile @Nullable Incident incident;
 
-	private volatile boolean closed;
+	private final CountDownLatch judged = new CountDownLatch(1);
 
-	private boolean toldStale;
+	private boolean reportedStale;
 
-	/** Whether what is new now was written while this instance was listening. */
-	private boolean following;
-
-	/**
-	 * A copy that begins with what is known from before.
-	 * @param store what to follow
-	 * @param start what this instance knew when it was stopped
-	 * @param listener is told of the start at once, on the calling thread
-	 */
-	public Replica(PolicyStore store, Snapshot start, ReplicaListener listener) {
-		this(store, start, listener, System::nanoTime);
-	}
+	/** From the store on, new versions are written while this instance is subscribed. */
+	private volatile Origin origin;
 
 	/**
-	 * The same by another clock.
-	 * @param nanos a monotonic clock: for how long the store has been silent
+	 * Creates a copy that begins with a snapshot.
+	 * @param listener gets the snapshot at once, on the calling thread
+	 * @param nanos a monotonic clock, for the time since the store last answered
 	 */
 	public Replica(PolicyStore store, Snapshot start, ReplicaListener listener, LongSupplier nanos) {
 		this.store = store;
@@ -89,38 +83,58 @@ public final class Replica implements AutoCloseable {
 		this.listener = listener;
 		this.storeId = start.storeId();
 		this.revision = start.revision();
+		this.origin = start.equals(Snapshot.NONE) ? Origin.NOTHING : Origin.SNAPSHOT;
 		start.records().forEach((record) -> this.records.put(record.key(), record));
 		if (!start.records().isEmpty()) {
 			listener.changed(start.records());
 		}
-		this.thread.setDaemon(true);
 	}
 
-	/**
-	 * Follows the store from now on.
-	 */
 	public void start() {
-		this.thread.start();
+		this.loop.start();
 	}
 
 	@Override
 	public void close() {
-		this.closed = true;
 		this.decisions.close();
-		this.wanted.release();
-		try {
-			this.thread.join(GOODBYE_MILLIS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		this.judged.countDown();
+		// Without an interrupt: a recovery under way would leave half of a store.
+		this.loop.stop(CLOSE_TIMEOUT);
 	}
 
 	public ReplicaState state() {
-		boolean silent = this.reader.silentNanos() > ReplicaState.PATIENCE.toNanos();
 		Incident incident = this.incident;
-		return new ReplicaState(this.storeId, this.revision, this.reader.lastContact(), silent || incident != null,
-				incident);
+		Origin origin = this.origin;
+		return new ReplicaState(this.storeId, this.revision, this.reader.lastContact(), origin,
+				isSilent() || incident != null || origin == Origin.NOTHING, incident);
+	}
+
+	/**
+	 * Waits until everything that the store has was read once, its loss was found, or
+	 * this replica is closed.
+	 * @return whether one of these is so
+	 */
+	public boolean await(Duration atMost) throws InterruptedException {
+		return this.judged.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	/** Time since the store sent something new, or since the start. */
+	public Duration stalled() {
+		return Duration.ofNanos(this.reader.stalledNanos());
+	}
+
+	/** Highest revision that was received, which may not be in force yet. */
+	public long received() {
+		return this.reader.reached();
+	}
+
+	private boolean isSilent() {
+		return this.reader.silentNanos() > ReplicaState.STALE_AFTER.toNanos();
+	}
+
+	/** What this instance has read. */
+	public Seen seen() {
+		return new Seen(this.storeId, this.revision);
 	}
 
 	/** The newest version that this instance knows, which may be a deletion. */
@@ -129,9 +143,9 @@ public final class Replica implements AutoCloseable {
 	}
 
 	/**
-	 * What to keep for a restart. Records may be newer than the revision, which does no
-	 * harm: they are read once more.
-	 * @param instances how many the fleet has
+	 * Snapshot for a restart. Records may be newer than its revision: they are read again
+	 * then.
+	 * @param instances size of the fleet
 	 */
 	public Snapshot snapshot(int instances) {
 		String storeId = this.storeId;
@@ -140,80 +154,84 @@ public final class Replica implements AutoCloseable {
 	}
 
 	/**
-	 * Ends an incident by giving the store all that this instance has. What the store has
-	 * besides stays. Fails if there is no incident, the store is away or this replica is
-	 * closed; then it can be done again.
+	 * Ends an incident by writing all records of this instance to the store, with their
+	 * versions, actors, times and reasons; other records of the store stay. Fails if
+	 * there is no incident, the store does not answer or this replica is closed, and can
+	 * be repeated then.
 	 */
-	public CompletionStage<Void> reseed(String actor, String reason) {
-		return decide((recovery) -> recovery.write(this.records.values(), actor, reason));
+	public CompletionStage<Void> reseed() {
+		return decide((recovery) -> recovery.write(this.records.values()));
 	}
 
 	/**
-	 * Ends an incident by taking what the store has. What this instance has besides is
-	 * deleted.
+	 * Ends an incident by accepting the records of the store; other records of this
+	 * instance are deleted. Fails with a {@link ConfirmationException} if that is another
+	 * number of records.
+	 * @param confirmed how many records may be deleted, {@code null} for none
 	 */
-	public CompletionStage<Void> accept(String actor, String reason) {
-		return decide((recovery) -> recovery.write(Recovery.accepted(this.reader.all(PAGE).records(), this.records),
-				actor, reason));
+	public CompletionStage<Void> accept(@Nullable Long confirmed, String actor, String reason) {
+		return decide((recovery) -> recovery
+			.write(Recovery.accepted(this.reader.all(PAGE).records(), this.records, confirmed, actor, reason)));
 	}
 
-	/** On the thread that follows the store, so that neither sees half of the other. */
+	/** Runs on the replica's thread, so that no read sees half of a recovery. */
 	private CompletionStage<Void> decide(Consumer<Recovery> decision) {
 		CompletionStage<Void> done = this.decisions.add(() -> {
 			synchronize();
 			if (this.incident == null) {
-				throw new IllegalStateException("the store has lost nothing: there is nothing to decide");
+				throw new StoreIncidentException("the store has lost nothing: there is nothing to decide");
 			}
 			decision.accept(new Recovery(this.reader, this.storeId, this.revision));
 			synchronize();
 		});
-		this.wanted.release();
+		this.loop.wake();
 		return done;
 	}
 
-	private void run() {
-		try (AutoCloseable subscription = this.store.subscribe(this::told)) {
-			logger.debug("Subscribed by {}", subscription);
-			long pause = 0;
-			while (awaitWanted(pause)) {
-				pause = round();
-			}
-		}
-		catch (Exception ex) {
-			logger.error("Policies are not followed any more; restart this instance", ex);
-		}
-		finally {
-			this.decisions.close();
-		}
-	}
-
-	private void told(long revision) {
+	/** Revision 0: writes may have been missed. */
+	private void written(long revision) {
 		if (revision == 0 || revision > this.revision) {
-			this.wanted.release();
+			this.loop.wake();
 		}
 	}
 
-	/** Returns how long to wait for the next one, unless told. */
-	private long round() {
+	private Duration follow() {
 		try {
+			subscribe();
 			this.decisions.runAll();
 			synchronize();
-			return ThreadLocalRandom.current().nextLong(4 * POLL_MILLIS / 5, 6 * POLL_MILLIS / 5);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The store of policies cannot be read", ex);
-			return ThreadLocalRandom.current().nextLong(RETRY_MILLIS / 2, RETRY_MILLIS);
+			return Duration.ofMillis(ThreadLocalRandom.current().nextLong(4 * POLL_MILLIS / 5, 6 * POLL_MILLIS / 5));
 		}
 		finally {
-			tellStale();
+			reportStale();
 		}
 	}
 
-	/** Reads all that is new, unless the store is not what it was. */
+	/** An operator must not wait for a store that cannot be subscribed to. */
+	private void subscribe() {
+		try {
+			if (this.subscription == null) {
+				this.subscription = this.store.subscribe(this::written);
+			}
+		}
+		catch (RuntimeException ex) {
+			this.decisions.refuseAll();
+			throw ex;
+		}
+	}
+
+	private void unsubscribe() throws Exception {
+		this.decisions.close();
+		if (this.subscription != null) {
+			this.subscription.close();
+		}
+	}
+
+	/** Reads all new versions, unless there is an incident. */
 	private void synchronize() {
 		Changes page;
 		do {
-			// The last one that was seen comes again: it must be the same.
+			// Reads the last known version again: it must be the same.
 			page = this.reader.changesSince(Math.max(0, this.revision - 1), PAGE);
 			Incident found = incident(page);
 			if (StoreId.replaces(page.storeId(), this.storeId)
@@ -224,14 +242,19 @@ public final class Replica implements AutoCloseable {
 			if (found != null) {
 				begin(found);
 			}
-			// Once seen, an incident ends by a decision only.
+			// Only an operator's decision ends an incident.
 			if (this.incident != null) {
 				return;
 			}
-			follow(page);
+			apply(page);
 		}
 		while (this.revision < page.revision());
-		this.following = true;
+		read();
+	}
+
+	private void read() {
+		this.origin = Origin.STORE;
+		this.judged.countDown();
 	}
 
 	private @Nullable Incident incident(Changes page) {
@@ -248,18 +271,20 @@ public final class Replica implements AutoCloseable {
 		return same ? null : Incident.FORKED;
 	}
 
-	private void follow(Changes page) {
+	private void apply(Changes page) {
 		List<RecordVersion> versions = page.versions()
 			.stream()
 			.filter((version) -> version.revision() > this.revision)
 			.toList();
 		versions.forEach((version) -> this.records.put(version.key(), version));
-		tell(versions);
-		// Without more of them, what is left is of kinds that are not known here.
+		report(versions);
 		this.revision = versions.isEmpty() ? page.revision() : versions.get(versions.size() - 1).revision();
-		if (this.following) {
+		if (this.origin == Origin.STORE) {
 			Instant now = Instant.now();
-			versions.forEach((version) -> guarded(() -> this.listener.propagated(between(version.time(), now))));
+			// Not negative: the clocks of the store and of this instance differ.
+			versions.stream()
+				.map((version) -> Duration.between(version.time().isBefore(now) ? version.time() : now, now))
+				.forEach((time) -> Listeners.call(this.listener, (listener) -> listener.propagated(time)));
 		}
 	}
 
@@ -277,68 +302,49 @@ public final class Replica implements AutoCloseable {
 		});
 		this.records.forEach((key, version) -> {
 			if (!all.records().containsKey(key)) {
-				changed.add(Recovery.deleted(version));
+				changed.add(new RecordVersion(key, version.version(), version.revision(), null, version.actor(),
+						version.time(), version.reason()));
 			}
 		});
 		changed.forEach((version) -> this.records.put(version.key(), version));
-		tell(changed);
+		report(changed);
 		this.storeId = all.storeId();
 		this.revision = all.revision();
-		boolean over = this.incident != null;
-		this.incident = null;
-		if (over) {
-			logger.info("The store of policies was set right; this instance follows it again");
+		if (this.incident != null) {
+			this.incident = null;
+			logger.info("The policy store was recovered; this instance follows it again");
 		}
-		this.following = true;
+		read();
 	}
 
-	/** A store that is being set right passes through others; one line is enough. */
+	/** Logs once: a store that is being recovered passes through several incidents. */
 	private void begin(Incident found) {
 		if (this.incident == null) {
-			logger.warn("The store of policies is not what it was: {}. The last known policies stay in force and "
-					+ "nothing is read until an operator lets one instance reseed the store or accept what it has",
-					found.text());
+			logger.warn(
+					"The policy store held revision {} before, but now {}. Keeping the last known policies; let one "
+							+ "instance 'reseed' the store or 'accept' what it has (docs/control-plane.md)",
+					this.revision, found.text());
 		}
 		this.incident = found;
+		this.judged.countDown();
 	}
 
-	private void tellStale() {
+	private void reportStale() {
 		boolean stale = state().stale();
-		if (stale != this.toldStale) {
-			this.toldStale = stale;
-			if (stale && this.incident == null) {
-				logger.warn("The store of policies has not answered for {} s; the last known policies stay in force",
-						ReplicaState.PATIENCE.toSeconds());
+		if (stale != this.reportedStale) {
+			this.reportedStale = stale;
+			if (isSilent() && this.incident == null) {
+				logger.warn("The policy store has not answered for {} s; the last known policies stay in force",
+						ReplicaState.STALE_AFTER.toSeconds());
 			}
-			guarded(() -> this.listener.stateChanged(state()));
+			Listeners.call(this.listener, (listener) -> listener.stateChanged(state()));
 		}
 	}
 
-	private void tell(List<RecordVersion> versions) {
+	private void report(List<RecordVersion> versions) {
 		if (!versions.isEmpty()) {
-			guarded(() -> this.listener.changed(versions));
+			Listeners.call(this.listener, (listener) -> listener.changed(versions));
 		}
-	}
-
-	private void guarded(Runnable call) {
-		try {
-			call.run();
-		}
-		catch (RuntimeException ex) {
-			logger.warn("Policies that have changed could not all be applied", ex);
-		}
-	}
-
-	private boolean awaitWanted(long millis) throws InterruptedException {
-		if (this.wanted.tryAcquire(millis, TimeUnit.MILLISECONDS)) {
-			this.wanted.drainPermits();
-		}
-		return !this.closed;
-	}
-
-	/** Clocks differ; a write is not applied before it was made. */
-	private static Duration between(Instant written, Instant now) {
-		return written.isBefore(now) ? Duration.between(written, now) : Duration.ZERO;
 	}
 
 }

@@ -4,26 +4,26 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Hears what changes in an instance's copy: one call at a time, in the order of
- * revisions, on a thread where it may take its time.
+ * Is called when an instance's copy changes: one call at a time, in the order of
+ * revisions, on a background thread.
  */
 public interface ReplicaListener {
 
 	/**
-	 * Records have other versions now.
+	 * Records have new versions.
 	 * @param versions each record once
 	 */
 	void changed(List<RecordVersion> versions);
 
 	/**
-	 * A write that was made while this instance was listening has been applied.
+	 * A write was applied.
 	 * @param time since the write, by the clocks of the store and of this instance
 	 */
 	default void propagated(Duration time) {
 	}
 
 	/**
-	 * Something about the state has changed, other than the revision.
+	 * The state has changed, other than its revision.
 	 */
 	default void stateChanged(ReplicaState state) {
 	}

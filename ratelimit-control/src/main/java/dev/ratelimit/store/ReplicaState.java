@@ -6,36 +6,56 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an instance's copy stands to the store.
+ * Relation of an instance's copy to the store.
  *
- * @param storeId of the store it was read from, empty if none was
- * @param revision up to which it has been applied
- * @param lastContact when the store has answered last, {@code null} if never
- * @param stale whether the copy may be older than it should be: the store is silent for
- * 30 s, or there is an incident
- * @param incident what is wrong with the store, {@code null} if nothing is
+ * @param storeId id of the store that was read, empty if none was
+ * @param revision last revision that was applied
+ * @param lastContact time of the store's last answer, {@code null} if there was none
+ * @param origin where the copy comes from
+ * @param stale whether the copy may be outdated: no answer for 30 s, an incident, or
+ * neither the store nor a snapshot was read
+ * @param incident the loss of data, {@code null} if there is none
  */
-public record ReplicaState(String storeId, long revision, @Nullable Instant lastContact, boolean stale,
+public record ReplicaState(String storeId, long revision, @Nullable Instant lastContact, Origin origin, boolean stale,
 		@Nullable Incident incident) {
 
-	/** Without contact for so long, a copy is stale. */
-	static final Duration PATIENCE = Duration.ofSeconds(30);
+	/** Time without contact after which a copy is stale. */
+	static final Duration STALE_AFTER = Duration.ofSeconds(30);
 
 	/**
-	 * What a store may have lost. The copy stays as it is until an operator decides.
+	 * Whether nothing is known of the store: it was not read, and there is no snapshot.
+	 */
+	public boolean missing() {
+		return this.origin == Origin.NOTHING;
+	}
+
+	/** Whether everything that the store had was read since the start. */
+	public boolean read() {
+		return this.origin == Origin.STORE;
+	}
+
+	/** Where a copy comes from. */
+	public enum Origin {
+
+		NOTHING, SNAPSHOT, STORE
+
+	}
+
+	/**
+	 * A loss of data. The copy does not change until an operator decides.
 	 */
 	public enum Incident {
 
-		/** The store has nothing, though it had something: FLUSHALL, a new disk. */
+		/** The store is empty: FLUSHALL, a new disk. */
 		EMPTY("it is empty"),
 
-		/** The store was made anew since, is another one, or parts of it are gone. */
+		/** The store was created anew, is another one, or parts of it are gone. */
 		OTHER("it is another one, or a part of it is gone"),
 
-		/** The store has fewer writes than were seen: eviction, an older backup. */
+		/** The store has fewer writes than were read: eviction, an older backup. */
 		OLDER("it has lost the last writes"),
 
-		/** The store has other writes than those that were seen. */
+		/** The store has other writes than those that were read. */
 		FORKED("it has other writes than before");
 
 		private final String text;

@@ -8,14 +8,20 @@ import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
@@ -27,9 +33,9 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.store.RecordKey.Kind;
 
 /**
- * An instance's copy on disk, from which it starts when the store is away. It is replaced
- * as a whole: whoever dies in between leaves the one before. It names callers, so only
- * its owner may read it.
+ * An instance's copy on disk, with which it starts while the store is away. It is
+ * replaced atomically: a process that dies during a write leaves the last one. It names
+ * callers, so only its owner may read it.
  *
  * <p>
  * Format: magic number, version of the format, the snapshot, and a checksum of all that.
@@ -51,7 +57,7 @@ public final class SnapshotFile {
 	}
 
 	/**
-	 * What was written last, {@link Snapshot#NONE} if there is nothing that can be read.
+	 * Reads the file; {@link Snapshot#NONE} if it is missing or invalid.
 	 */
 	public Snapshot read() {
 		CRC32C checksum = new CRC32C();
@@ -76,13 +82,14 @@ public final class SnapshotFile {
 	}
 
 	/**
-	 * Replaces what is there.
+	 * Replaces the file. Only one process may do so at a time, see {@link SnapshotLock}.
 	 */
 	public void write(Snapshot snapshot) throws IOException {
-		Path folder = folder();
-		Files.createDirectories(folder);
-		Path temporary = Files.createTempFile(folder, this.path.getFileName().toString(), ".tmp");
+		Path folder = createdFolder();
+		// One name: what a process that died during a write left is overwritten.
+		Path temporary = sibling(".tmp");
 		try {
+			Files.deleteIfExists(temporary);
 			write(snapshot, temporary);
 			Files.move(temporary, this.path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
 			force(folder);
@@ -97,9 +104,27 @@ public final class SnapshotFile {
 		return this.path.toString();
 	}
 
-	private Path folder() {
+	/** A file next to this one. */
+	Path sibling(String suffix) {
+		return this.path.resolveSibling(this.path.getFileName() + suffix);
+	}
+
+	/** Only the owner may list a folder that is made here. */
+	Path createdFolder() throws IOException {
 		Path folder = this.path.getParent();
-		return (folder != null) ? folder : this.path;
+		return (folder != null) ? Files.createDirectories(folder, ownerOnly("rwx------")) : this.path;
+	}
+
+	/** Opens a file that only the owner may read and write, if it is created. */
+	static FileChannel open(Path file, OpenOption... options) throws IOException {
+		return FileChannel.open(file, Set.of(options), ownerOnly("rw-------"));
+	}
+
+	private static FileAttribute<?>[] ownerOnly(String permissions) {
+		return FileSystems.getDefault().supportedFileAttributeViews().contains("posix")
+				? new FileAttribute<?>[] {
+						PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions)) }
+				: new FileAttribute<?>[0];
 	}
 
 	private Snapshot ignored(String why) {
@@ -112,7 +137,7 @@ public final class SnapshotFile {
 
 	private static void write(Snapshot snapshot, Path file) throws IOException {
 		CRC32C checksum = new CRC32C();
-		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
+		try (FileChannel channel = open(file, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
 				DataOutputStream out = new DataOutputStream(new CheckedOutputStream(
 						new BufferedOutputStream(Channels.newOutputStream(channel), 1 << 16), checksum))) {
 			out.writeInt(MAGIC);
@@ -124,7 +149,7 @@ public final class SnapshotFile {
 		}
 	}
 
-	/** So that the new name is on disk too; not every system can do that. */
+	/** Brings the new name to disk, where the system can. */
 	private static void force(Path folder) {
 		try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
 			channel.force(true);
@@ -159,11 +184,17 @@ public final class SnapshotFile {
 		int count = in.readInt();
 		List<RecordVersion> records = new ArrayList<>();
 		for (int i = 0; i < count; i++) {
-			RecordKey key = new RecordKey(Kind.valueOf(text(in)), text(in));
+			RecordKey key = key(text(in), text(in));
 			records.add(new RecordVersion(key, in.readLong(), in.readLong(), nullable(in), text(in),
 					Instant.ofEpochSecond(in.readLong(), in.readInt()), text(in)));
 		}
 		return new Snapshot(storeId, revision, instances, records);
+	}
+
+	/** Newer releases may have written kinds that this one does not know. */
+	private static RecordKey key(String kind, String id) {
+		return kind.equals(Kind.UNKNOWN.name()) ? RecordKey.named(id)
+				: RecordKey.stored(kind.toLowerCase(Locale.ROOT), id);
 	}
 
 	private static void write(@Nullable String text, DataOutputStream out) throws IOException {

@@ -8,27 +8,24 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Tells a store that an operator has set right from one that has lost something: after
- * the decision its id names those that it takes the place of. So all instances know of
- * it, whichever was told.
+ * Ids of stores. After a recovery the id names the ids it replaces, so that every
+ * instance recognises the decision of the operator, whichever instance carried it out.
  */
 final class StoreId {
 
-	/** Who missed more decisions than this is asked for one again. */
+	/** An instance that missed more recoveries needs a decision of its own. */
 	private static final int MAX_NAMES = 16;
 
 	private StoreId() {
 	}
 
-	/** One that takes the place of nothing. */
 	static String next() {
 		return UUID.randomUUID().toString();
 	}
 
-	/** One that takes the place of these. */
 	static String replacing(List<String> ids) {
 		Set<String> names = new LinkedHashSet<>(List.of(next()));
-		// The newest names of each come first, so that the oldest are left out.
+		// The newest names come first, so that the oldest are left out.
 		ids.forEach((id) -> names.add(name(id)));
 		ids.forEach((id) -> names.addAll(names(id)));
 		List<String> kept = new ArrayList<>(names);
@@ -36,12 +33,12 @@ final class StoreId {
 		return String.join(",", kept.subList(0, Math.min(MAX_NAMES, kept.size())));
 	}
 
-	/** Whether a store with this id takes the place of the other one. */
+	/** Whether the id names the other one. */
 	static boolean replaces(String id, String other) {
 		return !name(id).equals(name(other)) && names(id).contains(name(other));
 	}
 
-	private static String name(String id) {
+	static String name(String id) {
 		return names(id).get(0);
 	}
 

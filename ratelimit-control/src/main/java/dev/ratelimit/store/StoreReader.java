@@ -1,24 +1,22 @@
 package dev.ratelimit.store;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.background.Futures;
+
 /**
- * Asks the store and waits for the answer, on the replica's own thread.
+ * Calls the store and waits, on the replica's thread.
  */
 final class StoreReader {
 
-	private static final long PATIENCE_MILLIS = 2_000;
+	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2);
 
 	private final PolicyStore store;
 
@@ -28,24 +26,37 @@ final class StoreReader {
 
 	private volatile long contactNanos;
 
-	/**
-	 * Reads a store.
-	 * @param nanos a monotonic clock
-	 */
+	private volatile long progressNanos;
+
+	/** Highest revision that was received. */
+	private volatile long reached;
+
 	StoreReader(PolicyStore store, LongSupplier nanos) {
 		this.store = store;
 		this.nanos = nanos;
 		this.contactNanos = nanos.getAsLong();
+		this.progressNanos = this.contactNanos;
 	}
 
 	Changes changesSince(long revision, int limit) {
-		Changes changes = await(this.store.changesSince(revision, limit));
+		Changes changes = Futures.await(this.store.changesSince(revision, limit), ANSWER_TIMEOUT);
 		this.contactNanos = this.nanos.getAsLong();
+		progressed(changes);
 		this.lastContact = Instant.now();
 		return changes;
 	}
 
-	/** All there is, read in pages; what is written meanwhile comes with the last. */
+	/** The same page again is none: a read that always fails at one place must end. */
+	private void progressed(Changes page) {
+		List<RecordVersion> versions = page.versions();
+		long last = versions.isEmpty() ? page.revision() : versions.get(versions.size() - 1).revision();
+		if (this.lastContact == null || last > this.reached) {
+			this.reached = last;
+			this.progressNanos = this.contactNanos;
+		}
+	}
+
+	/** All records, in pages; the last page has what was written meanwhile. */
 	Contents all(int page) {
 		Map<RecordKey, RecordVersion> read = new HashMap<>();
 		long last = 0;
@@ -61,38 +72,28 @@ final class StoreReader {
 		return new Contents(changes.storeId(), changes.revision(), read);
 	}
 
-	void restore(String storeId, long revision, List<RecordVersion> records, String actor, String reason) {
-		await(this.store.restore(storeId, revision, records, actor, reason));
+	void restore(String storeId, long revision, List<RecordVersion> records) {
+		Futures.await(this.store.restore(storeId, revision, records), ANSWER_TIMEOUT);
 	}
 
 	@Nullable Instant lastContact() {
 		return this.lastContact;
 	}
 
-	/** Since the last contact, or since the start if there was none. */
+	/** Since the last answer, or since the start if there was none. */
 	long silentNanos() {
 		return this.nanos.getAsLong() - this.contactNanos;
 	}
 
-	private static <T> T await(CompletionStage<T> stage) {
-		try {
-			return stage.toCompletableFuture().get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw new CompletionException(ex.getCause());
-		}
-		catch (TimeoutException ex) {
-			throw new CompletionException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new CompletionException(ex);
-		}
+	/** Since the last new page, or since the start if there was none. */
+	long stalledNanos() {
+		return this.nanos.getAsLong() - this.progressNanos;
 	}
 
-	/**
-	 * What a store has.
-	 */
+	long reached() {
+		return this.reached;
+	}
+
 	record Contents(String storeId, long revision, Map<RecordKey, RecordVersion> records) {
 	}
 

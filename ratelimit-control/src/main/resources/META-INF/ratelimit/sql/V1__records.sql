@@ -1,4 +1,4 @@
--- What the policy store keeps. Plain SQL that PostgreSQL and CockroachDB both speak.
+-- Tables of the policy store, in SQL that both PostgreSQL and CockroachDB accept.
 -- Every statement can be repeated and only adds: several instances may run it at once, one may die half-way,
 -- and instances of the version before go on with the result. A statement ends with a semicolon at the end of a line.
 

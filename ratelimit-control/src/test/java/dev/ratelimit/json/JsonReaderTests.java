@@ -1,4 +1,4 @@
-package dev.ratelimit.web;
+package dev.ratelimit.json;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

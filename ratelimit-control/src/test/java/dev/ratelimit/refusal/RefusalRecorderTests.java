@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
+import dev.ratelimit.caller.CallerNames;
 import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -57,7 +58,10 @@ class RefusalRecorderTests {
 				.containsEntry("degraded", false)
 				.doesNotContainKey("change");
 		});
-		assertThat(messages()).singleElement().asString().startsWith("{event=refused, time=").contains("user=#3");
+		assertThat(messages()).singleElement()
+			.asString()
+			.startsWith("{\"event\":\"refused\",\"time\":")
+			.contains("\"user\":\"#3\"");
 	}
 
 	@Test
@@ -75,14 +79,14 @@ class RefusalRecorderTests {
 			recorder.decided(caller("u" + i), Refusals.refused(), 0);
 		}
 		recorder.write();
-		assertThat(messages()).hasSize(10).allMatch((line) -> line.startsWith("{event=refused"));
+		assertThat(messages()).hasSize(10).allMatch((line) -> line.startsWith("{\"event\":\"refused\""));
 		this.millis += 1_000;
 		recorder.write();
-		assertThat(messages()).hasSize(11).last().asString().contains("event=suppressed", "suppressed=990");
+		assertThat(messages()).hasSize(11).last().asString().contains("\"event\":\"suppressed\"", "\"suppressed\":990");
 		this.millis += 1_000;
 		recorder.decided(ann(), Refusals.refused(), 0);
 		recorder.write();
-		assertThat(messages()).hasSize(12).last().asString().startsWith("{event=refused");
+		assertThat(messages()).hasSize(12).last().asString().startsWith("{\"event\":\"refused\"");
 	}
 
 	@Test
@@ -149,7 +153,7 @@ class RefusalRecorderTests {
 		}
 		this.millis += 2_000;
 		every.write();
-		assertThat(messages()).hasSize(10).allMatch((line) -> line.startsWith("{event=allowed"));
+		assertThat(messages()).hasSize(10).allMatch((line) -> line.startsWith("{\"event\":\"allowed\""));
 		assertThat(this.entries).isEmpty();
 	}
 
@@ -203,7 +207,7 @@ class RefusalRecorderTests {
 			recorder.write();
 			this.millis += 1_000;
 		}
-		assertThat(messages().stream().filter((line) -> line.startsWith("{event=refused"))).hasSize(600);
+		assertThat(messages().stream().filter((line) -> line.startsWith("{\"event\":\"refused\""))).hasSize(600);
 		// One batch is under way, and so many wait.
 		assertThat(recorder.missing()).isBetween(6_000L - 50 - 2_000, 6_000L);
 	}
@@ -217,7 +221,7 @@ class RefusalRecorderTests {
 		assertThat(recorder.missing()).isEqualTo(2_600);
 		this.millis += 1_000;
 		recorder.write();
-		assertThat(messages()).hasSize(2_001).last().asString().contains("suppressed=1000");
+		assertThat(messages()).hasSize(2_001).last().asString().contains("\"suppressed\":1000");
 	}
 
 	@Test
@@ -267,7 +271,7 @@ class RefusalRecorderTests {
 			}
 
 		};
-		return new RefusalRecorder(options, history, names, "one", (policy) -> Circumstances.calm(7), Object::toString,
+		return new RefusalRecorder(options, history, names, "one", (policy) -> Refusals.calm(7),
 				() -> Instant.ofEpochMilli(this.millis), () -> this.millis * 1_000_000);
 	}
 
@@ -284,7 +288,8 @@ class RefusalRecorderTests {
 			.with(Dimension.TENANT, "acme")
 			.with(Dimension.USER, user)
 			.with(Dimension.IP, "203.0.113.7");
-		return new Request(request.policy(), request.dimensions(), request.unverified(), null, 1, 1, null, "trace-1");
+		return new Request(request.policy(), request.dimensions(), request.unverified(), null, 1, 1, null, "trace-1",
+				Request.Unresolved.NOTHING);
 	}
 
 }

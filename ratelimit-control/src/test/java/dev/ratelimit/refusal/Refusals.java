@@ -31,10 +31,9 @@ public final class Refusals {
 				Duration.ofSeconds(60), Duration.ofMillis(1500));
 		Refusal.Verdict verdict = new Refusal.Verdict("orders", 7, Decision.Outcome.REFUSED, Decision.Reason.TIMEOUT,
 				Decision.Source.LOCAL, false, FailureMode.LOCAL, 5, quota, "127.0.0.1:6379");
-		Circumstances circumstances = new Circumstances(List.of("a:1", "b:2"), 8, 10, "override",
-				Duration.ofMillis(1234));
+		RefusalContext context = new RefusalContext(List.of("a:1", "b:2"), 8, 10, "override", Duration.ofMillis(1234));
 		return new Refusal(time, "instance-1", Map.of("tenant", "t-acme", "user", "u-" + user, "route", "/a b/{c}"),
-				verdict, circumstances, "4bf92f3577b34da6a3ce929d0e0e4736", 0, Duration.ZERO);
+				verdict, context, "4bf92f3577b34da6a3ce929d0e0e4736", 0, Duration.ZERO);
 	}
 
 	/**
@@ -43,7 +42,7 @@ public final class Refusals {
 	public static Refusal sparse(Instant time, long repeated, Duration lasted) {
 		Refusal.Verdict verdict = new Refusal.Verdict("orders", 0, Decision.Outcome.DENIED, Decision.Reason.LIST,
 				Decision.Source.NONE, true, null, 1, null, null);
-		return new Refusal(time, "instance-2", Map.of(), verdict, Circumstances.calm(0), null, repeated, lasted);
+		return new Refusal(time, "instance-2", Map.of(), verdict, calm(0), null, repeated, lasted);
 	}
 
 	static Decision refused() {
@@ -56,6 +55,17 @@ public final class Refusals {
 		LimitStatus status = new LimitStatus(LIMIT, LIMIT.quotas().get(0), 9, 6_000_000, 0, 6_000_000);
 		return new Decision("orders", 7, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS, Decision.Source.REDIS,
 				false, null, 1, 1, List.of(status), Receipt.NOTHING);
+	}
+
+	/** No open breaker, no rollout, no recent change. */
+	static RefusalContext calm(long version) {
+		return new RefusalContext(List.of(), version, 100, null, Duration.ZERO);
+	}
+
+	/** The same refusal at another time. */
+	public static Refusal at(Instant time, Refusal refusal) {
+		return new Refusal(time, refusal.instance(), refusal.caller(), refusal.verdict(), refusal.context(),
+				refusal.traceId(), refusal.repeated(), refusal.lasted());
 	}
 
 }

@@ -17,12 +17,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public abstract class FleetSumsContract {
 
-	private FleetSums one;
+	private PolicyStore one;
 
-	private FleetSums other;
+	private PolicyStore other;
 
 	/** As another instance has them; there are none before the test. */
-	protected abstract FleetSums open();
+	protected abstract PolicyStore open();
 
 	/** Makes all that is there older. */
 	protected abstract void age(Duration time);
@@ -76,8 +76,8 @@ public abstract class FleetSumsContract {
 		assertThat(add(this.other, "orders:3", 1, 0)).containsExactly(1L, 0L);
 	}
 
-	protected static List<Long> add(FleetSums sums, String name, long... numbers) {
-		return sums.add(name, LongStream.of(numbers).boxed().toList())
+	protected static List<Long> add(PolicyStore store, String name, long... numbers) {
+		return store.add(name, LongStream.of(numbers).boxed().toList())
 			.toCompletableFuture()
 			.orTimeout(10, TimeUnit.SECONDS)
 			.join();

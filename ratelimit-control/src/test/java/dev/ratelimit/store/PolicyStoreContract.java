@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.store.RecordKey.Kind;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -31,9 +32,9 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 
 	@Test
 	void emptyStoreHasNeitherIdNorRevision() {
-		assertThat(done(this.store.changesSince(0, 10))).isEqualTo(new Changes("", 0, List.of()));
-		assertThat(done(this.store.history(ORDERS, 10))).isEmpty();
-		assertThat(done(this.store.audit(null, 10))).isEmpty();
+		assertThat(join(this.store.changesSince(0, 10))).isEqualTo(new Changes("", 0, List.of()));
+		assertThat(join(this.store.history(ORDERS, 10))).isEmpty();
+		assertThat(join(this.store.audit(null, 10))).isEmpty();
 	}
 
 	@Test
@@ -43,19 +44,19 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 		assertThat(written).isEqualTo(
 				new RecordVersion(ORDERS, 1, written.revision(), "{\"a\": 1}", "ann", written.time(), "because"));
 		assertThat(written.time()).isBetween(before, Instant.now().plusSeconds(5));
-		Changes changes = done(open().changesSince(0, 10));
+		Changes changes = join(open().changesSince(0, 10));
 		assertThat(changes.versions()).containsExactly(written);
 		assertThat(changes.revision()).isEqualTo(written.revision()).isPositive();
-		assertThat(done(open().history(ORDERS, 10))).containsExactly(written);
+		assertThat(join(open().history(ORDERS, 10))).containsExactly(written);
 	}
 
 	@Test
 	void idOfTheStoreStaysTheSame() {
 		write(ORDERS, "1");
-		String id = done(this.store.changesSince(0, 10)).storeId();
+		String id = join(this.store.changesSince(0, 10)).storeId();
 		write(SEARCH, "2");
 		assertThat(id).isNotBlank();
-		assertThat(done(open().changesSince(0, 10)).storeId()).isEqualTo(id);
+		assertThat(join(open().changesSince(0, 10)).storeId()).isEqualTo(id);
 	}
 
 	@Test
@@ -89,7 +90,7 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 		assertThat(conflict(ORDERS, "3", 3).newest()).isEqualTo(2);
 		assertThat(conflict(ORDERS, "3", 0).newest()).isEqualTo(2);
 		assertThat(conflict(SEARCH, "3", 1).newest()).isZero();
-		Changes changes = done(this.store.changesSince(0, 10));
+		Changes changes = join(this.store.changesSince(0, 10));
 		assertThat(changes.versions()).containsExactly(newest);
 		assertThat(changes.revision()).isEqualTo(newest.revision());
 	}
@@ -106,12 +107,12 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 	@Test
 	void severalEditsAreWrittenInTheirOrder() {
 		write(SEARCH, "1");
-		List<RecordVersion> written = done(
-				this.store.write(List.of(new Edit(SEARCH, "2", 1L), new Edit(ORDERS, "1", 0L)), "ann", "both"));
+		List<RecordVersion> written = join(this.store
+			.write(List.of(new Edit(SEARCH, "2", 1L), new Edit(ORDERS, "1", 0L)), Seen.NOTHING, "ann", "both"));
 		assertThat(written).extracting(RecordVersion::key).containsExactly(SEARCH, ORDERS);
 		assertThat(written).extracting(RecordVersion::version).containsExactly(2L, 1L);
 		assertThat(written.get(0).revision()).isLessThan(written.get(1).revision());
-		assertThat(done(this.store.changesSince(0, 10)).versions()).isEqualTo(written);
+		assertThat(join(this.store.changesSince(0, 10)).versions()).isEqualTo(written);
 	}
 
 	@Test
@@ -119,10 +120,10 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 		RecordVersion orders = write(ORDERS, "1");
 		List<Edit> edits = List.of(new Edit(SEARCH, "1", null), new Edit(ORDERS, "2", 7L));
 		assertThatExceptionOfType(CompletionException.class)
-			.isThrownBy(() -> done(this.store.write(edits, "ann", "because")))
+			.isThrownBy(() -> join(this.store.write(edits, Seen.NOTHING, "ann", "because")))
 			.withCauseInstanceOf(ConflictException.class);
-		assertThat(done(this.store.changesSince(0, 10)).versions()).containsExactly(orders);
-		assertThat(done(this.store.history(SEARCH, 10))).isEmpty();
+		assertThat(join(this.store.changesSince(0, 10)).versions()).containsExactly(orders);
+		assertThat(join(this.store.history(SEARCH, 10))).isEmpty();
 	}
 
 	@Test
@@ -131,12 +132,12 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 		List<Edit> many = edits(0, PolicyStore.MAX_EDITS + 1);
 		for (List<Edit> edits : List.of(twice, many)) {
 			assertThatExceptionOfType(CompletionException.class)
-				.isThrownBy(() -> done(this.store.write(edits, "ann", "because")))
+				.isThrownBy(() -> join(this.store.write(edits, Seen.NOTHING, "ann", "because")))
 				.withCauseInstanceOf(IllegalArgumentException.class);
 		}
-		assertThat(done(this.store.changesSince(0, 10)).revision()).isZero();
-		assertThat(done(this.store.write(List.of(), "ann", "nothing"))).isEmpty();
-		assertThat(done(this.store.write(edits(0, PolicyStore.MAX_EDITS), "ann", "all")))
+		assertThat(join(this.store.changesSince(0, 10)).revision()).isZero();
+		assertThat(join(this.store.write(List.of(), Seen.NOTHING, "ann", "nothing"))).isEmpty();
+		assertThat(join(this.store.write(edits(0, PolicyStore.MAX_EDITS), Seen.NOTHING, "ann", "all")))
 			.hasSize(PolicyStore.MAX_EDITS);
 	}
 
@@ -147,8 +148,8 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 			written.add(0, write(ORDERS, body));
 		}
 		write(SEARCH, "other");
-		assertThat(done(this.store.history(ORDERS, 10))).isEqualTo(written);
-		assertThat(done(this.store.history(ORDERS, 2))).isEqualTo(written.subList(0, 2));
+		assertThat(join(this.store.history(ORDERS, 10))).isEqualTo(written);
+		assertThat(join(this.store.history(ORDERS, 2))).isEqualTo(written.subList(0, 2));
 	}
 
 	@Test
@@ -159,7 +160,7 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 		List<RecordVersion> read = new ArrayList<>();
 		Changes page;
 		do {
-			page = done(this.store.changesSince(last(read), 3));
+			page = join(this.store.changesSince(last(read), 3));
 			assertThat(page.versions()).hasSizeBetween(1, 3);
 			read.addAll(page.versions());
 		}
@@ -167,7 +168,7 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 		assertThat(read).extracting((version) -> version.key().id())
 			.containsExactly("tenant/0", "tenant/1", "tenant/2", "tenant/3", "tenant/4", "tenant/5", "tenant/6");
 		assertThat(read).extracting(RecordVersion::revision).isSorted();
-		assertThat(done(this.store.changesSince(last(read), 3)).versions()).isEmpty();
+		assertThat(join(this.store.changesSince(last(read), 3)).versions()).isEmpty();
 	}
 
 	@Test
@@ -177,9 +178,9 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 		write(SEARCH, "2");
 		RecordVersion deleted = write(SEARCH, null);
 		RecordVersion newest = write(ORDERS, "2");
-		assertThat(done(this.store.changesSince(0, 10)).versions()).containsExactly(deleted, newest);
-		assertThat(done(this.store.changesSince(orders.revision(), 10)).versions()).containsExactly(deleted, newest);
-		assertThat(done(this.store.changesSince(deleted.revision(), 10)).versions()).containsExactly(newest);
+		assertThat(join(this.store.changesSince(0, 10)).versions()).containsExactly(deleted, newest);
+		assertThat(join(this.store.changesSince(orders.revision(), 10)).versions()).containsExactly(deleted, newest);
+		assertThat(join(this.store.changesSince(deleted.revision(), 10)).versions()).containsExactly(newest);
 	}
 
 	@Test
@@ -191,12 +192,12 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 	@Test
 	void textsMayHaveAnyCharacters() {
 		RecordKey key = new RecordKey(Kind.OVERRIDE, STRANGE);
-		done(this.store.write(List.of(new Edit(key, STRANGE, null)), STRANGE, STRANGE));
-		RecordVersion read = done(open().changesSince(0, 10)).versions().get(0);
+		join(this.store.write(List.of(new Edit(key, STRANGE, null)), Seen.NOTHING, STRANGE, STRANGE));
+		RecordVersion read = join(open().changesSince(0, 10)).versions().get(0);
 		assertThat(read).isEqualTo(new RecordVersion(key, 1, read.revision(), STRANGE, STRANGE, read.time(), STRANGE));
-		assertThat(done(this.store.history(key, 1))).containsExactly(read);
-		done(this.store.write(List.of(new Edit(ORDERS, "", null)), "", ""));
-		assertThat(done(this.store.history(ORDERS, 1))).singleElement().satisfies((empty) -> {
+		assertThat(join(this.store.history(key, 1))).containsExactly(read);
+		join(this.store.write(List.of(new Edit(ORDERS, "", null)), Seen.NOTHING, "", ""));
+		assertThat(join(this.store.history(ORDERS, 1))).singleElement().satisfies((empty) -> {
 			assertThat(empty.body()).isEmpty();
 			assertThat(empty.actor()).isEmpty();
 		});
@@ -210,10 +211,10 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 		atOnce(writers, (writer) -> {
 			PolicyStore mine = open();
 			for (int i = 0; i < each; i++) {
-				written.addAll(done(mine.write(
+				written.addAll(join(mine.write(
 						List.of(new Edit((i % 2 == 0) ? ORDERS : SEARCH, writer + "/" + i, null),
 								new Edit((i % 2 == 0) ? SEARCH : ORDERS, writer + "/" + i, null)),
-						"writer" + writer, "")));
+						Seen.NOTHING, "writer" + writer, "")));
 			}
 			return null;
 		});
@@ -221,9 +222,9 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 			assertThat(written.stream().filter((version) -> version.key().equals(key)))
 				.extracting(RecordVersion::version)
 				.containsExactlyInAnyOrderElementsOf(LongStream.rangeClosed(1, writers * each).boxed().toList());
-			List<RecordVersion> history = done(this.store.history(key, writers * each));
+			List<RecordVersion> history = join(this.store.history(key, writers * each));
 			assertThat(written).containsAll(history);
-			assertThat(history).hasSize(writers * each);
+			assertThat(history).hasSize(PolicyStore.KEPT_VERSIONS);
 		}
 		assertThat(written).extracting(RecordVersion::revision).doesNotHaveDuplicates();
 	}
@@ -257,7 +258,7 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 				PolicyStore mine = open();
 				long revision = 0;
 				while (seen.size() < writers * each) {
-					Changes changes = done(mine.changesSince(revision, 7));
+					Changes changes = join(mine.changesSince(revision, 7));
 					for (RecordVersion version : changes.versions()) {
 						assertThat(version.revision()).isGreaterThan(revision);
 						revision = version.revision();
@@ -268,7 +269,7 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 			atOnce(writers, (writer) -> {
 				PolicyStore mine = open();
 				for (int i = 0; i < each; i += 3) {
-					done(mine.write(edits(writer * each + i, 3), "writer" + writer, ""));
+					join(mine.write(edits(writer * each + i, 3), Seen.NOTHING, "writer" + writer, ""));
 				}
 				return null;
 			});
@@ -285,7 +286,7 @@ public abstract class PolicyStoreContract extends StoreFleetContract {
 	}
 
 	private RecordVersion expecting(RecordKey key, String body, long version) {
-		return done(this.store.write(List.of(new Edit(key, body, version)), "ann", "because")).get(0);
+		return join(this.store.write(List.of(new Edit(key, body, version)), Seen.NOTHING, "ann", "because")).get(0);
 	}
 
 	private ConflictException conflict(RecordKey key, String body, long expected) {

@@ -3,6 +3,7 @@ package dev.ratelimit.store;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -17,6 +18,7 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -31,18 +33,7 @@ class ReplicaTests {
 
 	private final List<Boolean> told = new CopyOnWriteArrayList<>();
 
-	private final Replica replica = new Replica(this.store, Snapshot.NONE, new ReplicaListener() {
-
-		@Override
-		public void changed(List<RecordVersion> versions) {
-		}
-
-		@Override
-		public void stateChanged(ReplicaState state) {
-			ReplicaTests.this.told.add(state.stale());
-		}
-
-	}, this.nanos::get);
+	private Replica replica = replica(Snapshot.NONE);
 
 	@AfterEach
 	void end() {
@@ -53,7 +44,7 @@ class ReplicaTests {
 	@Test
 	void copyIsStaleAfterThirtySecondsOfSilenceUntilTheStoreAnswers() {
 		this.replica.start();
-		soon().until(() -> this.replica.state().lastContact() != null);
+		soon().until(() -> this.replica.state().read());
 		this.store.answer = CompletableFuture.failedFuture(new IllegalStateException("away"));
 		pass(30);
 		assertThat(this.replica.state().stale()).isFalse();
@@ -68,7 +59,41 @@ class ReplicaTests {
 	}
 
 	@Test
-	void copyWhoseStoreNeverAnsweredIsStaleThirtySecondsAfterTheStart() {
+	void copyWithNeitherStoreNorSnapshotIsStaleFromTheStartUntilTheStoreIsRead() throws InterruptedException {
+		this.store.answer = CompletableFuture.failedFuture(new IllegalStateException("away"));
+		this.replica.start();
+		soon().until(() -> this.told.equals(List.of(true)));
+		assertThat(this.replica.state()).matches(ReplicaState::missing).matches(ReplicaState::stale);
+		assertThat(this.replica.await(Duration.ZERO)).isFalse();
+		this.store.answer = Answers.EMPTY;
+		assertThat(this.replica.await(Duration.ofMinutes(1))).isTrue();
+		assertThat(this.replica.state().missing()).isFalse();
+		soon().until(() -> this.told.equals(List.of(true, false)));
+	}
+
+	@Test
+	void onlyPagesWithSomethingNewAreProgress() {
+		this.store.answer = CompletableFuture.failedFuture(new IllegalStateException("away"));
+		this.replica.start();
+		pass(7);
+		assertThat(this.replica.stalled()).isEqualTo(Duration.ofSeconds(7));
+		// Each read asks for the same first page, and the store never has the second.
+		this.store.answer = CompletableFuture.completedFuture(new Changes("a", 9,
+				List.of(new RecordVersion(RecordKey.named("policy/a"), 1, 5, "{}", "ann", Instant.EPOCH, ""))));
+		soon().until(() -> this.replica.received() == 5);
+		soon().until(() -> this.replica.stalled().isZero());
+		long asked = this.store.asked.get();
+		pass(3);
+		soon().until(() -> this.store.asked.get() > asked + 10);
+		assertThat(this.replica.stalled()).isEqualTo(Duration.ofSeconds(3));
+		assertThat(this.replica.state().missing()).isTrue();
+	}
+
+	@Test
+	void copyFromASnapshotIsStaleThirtySecondsAfterTheStart() {
+		this.replica.close();
+		this.replica = replica(new Snapshot("a", 7, 1, List.of()));
+		assertThat(this.replica.state().missing()).isFalse();
 		this.store.answer = CompletableFuture.failedFuture(new IllegalStateException("away"));
 		this.replica.start();
 		pass(29);
@@ -83,8 +108,8 @@ class ReplicaTests {
 		this.store.answer = new CompletableFuture<>();
 		this.replica.start();
 		soon().until(() -> this.store.asked.get() > 0);
-		CompletionStage<Void> reseeded = this.replica.reseed("ann", "lost");
-		CompletionStage<Void> accepted = this.replica.accept("ann", "meant");
+		CompletionStage<Void> reseeded = this.replica.reseed();
+		CompletionStage<Void> accepted = this.replica.accept(null, "ann", "meant");
 		this.replica.close();
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(reseeded))
 			.withCauseInstanceOf(RejectedExecutionException.class);
@@ -99,7 +124,7 @@ class ReplicaTests {
 		CompletableFuture<Changes> late = new CompletableFuture<>();
 		this.store.answer = late;
 		long before = this.store.asked.get();
-		CompletionStage<Void> reseeded = this.replica.reseed("ann", "lost");
+		CompletionStage<Void> reseeded = this.replica.reseed();
 		soon().until(() -> this.store.asked.get() > before);
 		this.replica.close();
 		late.complete(new Changes("", 0, List.of()));
@@ -111,25 +136,37 @@ class ReplicaTests {
 	@Test
 	void decisionAfterTheEndFails() {
 		this.replica.close();
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(this.replica.accept("ann", "late")))
+		assertThatExceptionOfType(CompletionException.class)
+			.isThrownBy(() -> join(this.replica.accept(null, "ann", "late")))
 			.withCauseInstanceOf(RejectedExecutionException.class);
 	}
 
 	@Test
 	void decisionFailsIfTheStoreCannotBeFollowed() {
 		this.store.subscribable = false;
-		CompletionStage<Void> reseeded = this.replica.reseed("ann", "lost");
+		CompletionStage<Void> reseeded = this.replica.reseed();
 		this.replica.start();
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(reseeded))
 			.withCauseInstanceOf(RejectedExecutionException.class);
 	}
 
-	private void pass(int seconds) {
-		this.nanos.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
+	private Replica replica(Snapshot start) {
+		return new Replica(this.store, start, new ReplicaListener() {
+
+			@Override
+			public void changed(List<RecordVersion> versions) {
+			}
+
+			@Override
+			public void stateChanged(ReplicaState state) {
+				ReplicaTests.this.told.add(state.stale());
+			}
+
+		}, this.nanos::get);
 	}
 
-	private static void join(CompletionStage<Void> stage) {
-		stage.toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
+	private void pass(int seconds) {
+		this.nanos.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
 	}
 
 	private static ConditionFactory soon() {
@@ -173,13 +210,12 @@ class ReplicaTests {
 		}
 
 		@Override
-		public CompletionStage<List<RecordVersion>> write(List<Edit> edits, String actor, String reason) {
+		public CompletionStage<List<RecordVersion>> write(List<Edit> edits, Seen seen, String actor, String reason) {
 			throw new UnsupportedOperationException();
 		}
 
 		@Override
-		public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records, String actor,
-				String reason) {
+		public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
 			throw new UnsupportedOperationException();
 		}
 
@@ -189,17 +225,32 @@ class ReplicaTests {
 		}
 
 		@Override
-		public CompletionStage<Void> audit(AuditRecord entry) {
+		public CompletionStage<Void> audit(AuditRecord attempt, AuditPosition remove) {
 			throw new UnsupportedOperationException();
 		}
 
 		@Override
-		public CompletionStage<List<AuditRecord>> audit(AuditPosition before, int limit) {
+		public CompletionStage<List<AuditEntry>> audit(AuditPosition before, int limit) {
 			throw new UnsupportedOperationException();
 		}
 
 		@Override
-		public CompletionStage<Boolean> lead(String task, String instance, Duration time) {
+		public CompletionStage<List<AuditEntry>> scanAudit(AuditPosition before) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public CompletionStage<AuditHead> auditHead() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public CompletionStage<List<Long>> add(String name, List<Long> numbers) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public CompletionStage<Optional<Instant>> lead(String task, String instance, Duration time) {
 			throw new UnsupportedOperationException();
 		}
 

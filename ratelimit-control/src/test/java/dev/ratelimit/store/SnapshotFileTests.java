@@ -2,9 +2,11 @@ package dev.ratelimit.store;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.Arrays;
@@ -65,6 +67,15 @@ class SnapshotFileTests {
 	}
 
 	@Test
+	void recordOfAKindThatThisReleaseDoesNotKnowIsKept() throws IOException {
+		RecordKey invented = RecordKey.stored("invented", "tenant/acme");
+		Snapshot newer = new Snapshot("id", 7, 3,
+				List.of(new RecordVersion(invented, 1, 7, "{}", "ann", Instant.EPOCH, "")));
+		this.file.write(newer);
+		assertThat(this.file.read()).isEqualTo(newer);
+	}
+
+	@Test
 	void missingFileIsNothingAndNotWorthALine() {
 		assertThat(this.file.read()).isEqualTo(Snapshot.NONE);
 		assertThat(this.log.list).isEmpty();
@@ -90,7 +101,77 @@ class SnapshotFileTests {
 	@Test
 	void onlyTheOwnerMayReadIt() throws IOException {
 		this.file.write(this.snapshot);
-		assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(this.path))).isEqualTo("rw-------");
+		assertThat(permissions(this.path)).isEqualTo("rw-------");
+		SnapshotFile deep = new SnapshotFile(this.path.resolveSibling("state").resolve("a"));
+		deep.write(this.snapshot);
+		assertThat(permissions(this.path.resolveSibling("state"))).isEqualTo("rwx------");
+	}
+
+	@Test
+	void whatAWriterThatDiedLeftIsReplacedAndDoesNotStay() throws IOException {
+		Files.writeString(this.path.resolveSibling("policies.snapshot.tmp"), "half of a snapshot");
+		this.file.write(this.snapshot);
+		assertThat(this.file.read()).isEqualTo(this.snapshot);
+		assertThat(permissions(this.path)).isEqualTo("rw-------");
+		try (Stream<Path> files = Files.list(this.path.getParent())) {
+			assertThat(files).containsExactly(this.path);
+		}
+	}
+
+	@Test
+	void oneInstanceHasTheLockUntilItEnds() throws IOException {
+		SnapshotLock first = new SnapshotLock(this.file);
+		try (SnapshotLock second = new SnapshotLock(this.file)) {
+			assertThat(first.acquire()).isTrue();
+			assertThat(first.acquire()).isTrue();
+			assertThat(second.acquire()).isFalse();
+			assertThat(permissions(this.path.resolveSibling("policies.snapshot.lock"))).isEqualTo("rw-------");
+			first.close();
+			assertThat(second.acquire()).isTrue();
+		}
+	}
+
+	@Test
+	void lockStaysWhenAnotherInstanceOfTheProcessAsksForIt() throws Exception {
+		Path other = Files.createSymbolicLink(this.path.resolveSibling("other"), this.path.getParent());
+		try (SnapshotLock first = new SnapshotLock(this.file);
+				SnapshotLock second = new SnapshotLock(this.file);
+				SnapshotLock third = new SnapshotLock(new SnapshotFile(other.resolve("policies.snapshot")))) {
+			assertThat(first.acquire()).isTrue();
+			assertThat(second.acquire()).isFalse();
+			assertThat(third.acquire()).isFalse();
+			assertThat(freeForOtherProcesses()).isFalse();
+		}
+		assertThat(freeForOtherProcesses()).isTrue();
+	}
+
+	private boolean freeForOtherProcesses() throws Exception {
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+				Path.of(LockProbe.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString(),
+				LockProbe.class.getName(), this.path.resolveSibling("policies.snapshot.lock").toString())
+			.inheritIO()
+			.start();
+		int status = process.waitFor();
+		assertThat(status).isBetween(LockProbe.FREE, LockProbe.LOCKED);
+		return status == LockProbe.FREE;
+	}
+
+	/** Another process, which looks whether a file is locked. */
+	static final class LockProbe {
+
+		static final int FREE = 40;
+
+		static final int LOCKED = 41;
+
+		private LockProbe() {
+		}
+
+		public static void main(String[] arguments) throws IOException {
+			try (FileChannel channel = FileChannel.open(Path.of(arguments[0]), StandardOpenOption.WRITE)) {
+				System.exit((channel.tryLock() != null) ? FREE : LOCKED);
+			}
+		}
+
 	}
 
 	@Test
@@ -127,6 +208,10 @@ class SnapshotFileTests {
 		SnapshotFile below = new SnapshotFile(this.path.resolve("below"));
 		assertThatIOException().isThrownBy(() -> below.write(Snapshot.NONE));
 		assertThat(this.file.read()).isEqualTo(this.snapshot);
+	}
+
+	private static String permissions(Path path) throws IOException {
+		return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
 	}
 
 	private Snapshot readFrom(byte[] bytes) {

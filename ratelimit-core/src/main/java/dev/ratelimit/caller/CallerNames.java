@@ -1,4 +1,4 @@
-package dev.ratelimit.refusal;
+package dev.ratelimit.caller;
 
 import java.util.List;
 import java.util.Map;
@@ -6,12 +6,11 @@ import java.util.TreeMap;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
-import dev.ratelimit.counter.Pseudonyms;
 
 /**
- * What callers go by where they are written down, the same when it is written and when it
- * is looked for. The route and the region are the operator's own names, all else is a
- * pseudonym. Of an IPv6 address it is that of its network, as counters have it.
+ * Stable pseudonyms of callers, for writing and for look-up. The values of route and
+ * region stay readable, because operators choose them; all other values become
+ * pseudonyms. An IPv6 address gets the pseudonym of its network, like its counter.
  */
 public final class CallerNames {
 
@@ -25,7 +24,7 @@ public final class CallerNames {
 	}
 
 	/**
-	 * All that is known about a caller, by the names of dimensions.
+	 * The names of a caller's values, by dimension.
 	 */
 	public Map<String, String> of(Map<Dimension, String> dimensions) {
 		Map<String, String> names = new TreeMap<>();
@@ -34,13 +33,26 @@ public final class CallerNames {
 	}
 
 	/**
-	 * All that it may go by in what was kept, as keys of pseudonyms change.
+	 * All names that stored data may contain for a caller's values, by dimension: with
+	 * the current and the previous key of pseudonyms.
 	 */
 	public Map<String, List<String>> known(Map<Dimension, String> dimensions) {
 		Map<String, List<String>> names = new TreeMap<>();
 		dimensions.forEach((dimension, value) -> names.put(dimension.name(),
 				isOwn(dimension) ? List.of(value) : this.pseudonyms.known(dimension, counted(dimension, value))));
 		return names;
+	}
+
+	/**
+	 * The value that a caller is counted under: of an IPv6 address its network, as a
+	 * caller usually has all of it; any other value is counted as it is.
+	 * @param ipv6Prefix bits of an IPv6 address that make a caller
+	 */
+	public static String counted(Dimension dimension, String value, int ipv6Prefix) {
+		// An IPv4 address has one spelling.
+		boolean ipv6 = dimension.equals(Dimension.IP) && value.indexOf(':') >= 0;
+		IpAddress address = ipv6 ? IpAddress.parse(value) : null;
+		return (address != null) ? address.group(ipv6Prefix).toString() : value;
 	}
 
 	private String of(Dimension dimension, String value) {
@@ -52,8 +64,7 @@ public final class CallerNames {
 	}
 
 	private String counted(Dimension dimension, String value) {
-		IpAddress address = dimension.equals(Dimension.IP) ? IpAddress.parse(value) : null;
-		return (address != null) ? address.group(this.ipv6Prefix).toString() : value;
+		return counted(dimension, value, this.ipv6Prefix);
 	}
 
 }

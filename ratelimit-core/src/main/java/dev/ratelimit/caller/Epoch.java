@@ -1,4 +1,4 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.caller;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -8,16 +8,15 @@ import java.security.NoSuchAlgorithmException;
 
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
-
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
 
 /**
- * A time in which values are hashed with one key, which is the HMAC-SHA-256 of its number
- * under the salt. Two are equal if their keys are.
+ * A period in which values are hashed with one key: the HMAC-SHA-256 of the epoch's
+ * number under the salt. Epochs with equal keys are equal.
  */
-final class Epoch {
+public final class Epoch {
 
 	private static final String HMAC = "HmacSHA256";
 
@@ -34,7 +33,7 @@ final class Epoch {
 	private final boolean over;
 
 	/**
-	 * The epoch of that number, with the one before it.
+	 * Creates the epoch with this number, together with the previous one.
 	 */
 	Epoch(String salt, long number) {
 		this(salt, number, new Epoch(salt, number - 1, null, true), false);
@@ -52,31 +51,31 @@ final class Epoch {
 		return this.number;
 	}
 
-	/** Whether it is made of this very salt. */
+	/** Whether this salt made the key. */
 	boolean isOf(String salt) {
 		return this.salt.equals(salt);
 	}
 
 	/**
-	 * The one before, {@code null} if this is such a one itself.
+	 * The previous epoch; {@code null} if this epoch is itself a previous one.
 	 */
-	@Nullable Epoch previous() {
+	public @Nullable Epoch previous() {
 		return this.previous;
 	}
 
 	/**
-	 * Whether it was replaced by the next one.
+	 * Whether the next epoch has replaced this one.
 	 */
-	boolean isOver() {
+	public boolean isOver() {
 		return this.over;
 	}
 
 	/**
 	 * The HMAC of a value: 32 bytes.
 	 */
-	byte[] hash(Dimension dimension, String value) {
-		byte[] name = CounterKeys.bytes(dimension.name());
-		byte[] bytes = CounterKeys.bytes(value);
+	public byte[] hash(Dimension dimension, String value) {
+		byte[] name = DigestText.bytes(dimension.name());
+		byte[] bytes = DigestText.bytes(value);
 		return hmac(this.key, ByteBuffer.allocate(name.length + bytes.length).put(name).put(bytes).array());
 	}
 
@@ -95,7 +94,7 @@ final class Epoch {
 			return mac.doFinal(message);
 		}
 		catch (InvalidKeyException ex) {
-			throw new IllegalStateException("every key fits " + HMAC, ex);
+			throw new IllegalStateException(HMAC + " rejected the key", ex);
 		}
 	}
 
@@ -104,7 +103,7 @@ final class Epoch {
 			return Mac.getInstance(HMAC);
 		}
 		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("every Java has " + HMAC, ex);
+			throw new IllegalStateException("this JVM lacks " + HMAC, ex);
 		}
 	}
 
@@ -114,7 +113,7 @@ final class Epoch {
 				|| (other instanceof Epoch epoch && this.number == epoch.number && this.salt.equals(epoch.salt));
 	}
 
-	/** Of the number alone: it has to be the same in every instance. */
+	/** From the number alone: the hash code must be the same in every instance. */
 	@Override
 	public int hashCode() {
 		return Long.hashCode(this.number) * 0x85EBCA6B;

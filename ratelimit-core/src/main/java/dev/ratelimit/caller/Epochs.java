@@ -1,4 +1,4 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.caller;
 
 import java.time.Duration;
 import java.util.List;
@@ -8,23 +8,27 @@ import java.util.function.LongSupplier;
 import dev.ratelimit.Dimension;
 
 /**
- * With which key values are hashed now. A new epoch, with a new key, begins every time
- * that the clock passes a multiple of the time to rotate.
+ * The current key for hashing values. A new epoch with a new key begins each time the
+ * clock passes a multiple of the rotation period.
  *
  * <p>
- * For a while after a turn, counters of the epoch before are charged too and still
- * refuse. That is as long as what they have counted can matter, and a minute longer,
- * because clocks differ. An instance whose clock is behind charges only the old counter
- * when others charge both, so the old one has counted everything for as long as anybody
- * asks it alone; and when the first instance stops to ask it, what is missing in the new
- * one is older than its windows, as long as clocks are less than that minute apart.
+ * After a rotation, requests also charge the counters of the previous epoch, and these
+ * can still refuse. This lasts for the lifetime of a counter plus one minute, because
+ * clocks differ. An instance whose clock is behind charges only the old counter while
+ * others charge both, so the old counter is complete as long as an instance uses it
+ * alone. When the first instance stops using the old counter, the usage that the new
+ * counter misses is older than its windows, provided that clocks differ by less than one
+ * minute.
  */
 public final class Epochs implements Pseudonyms {
 
-	/** By how much the clocks of two instances may differ. */
+	/** Largest difference between the clocks of two instances. */
 	public static final Duration TOLERANCE = Duration.ofMinutes(1);
 
-	/** More often than this, most counters would be charged twice most of the time. */
+	/**
+	 * Shortest rotation period: with a shorter one, most counters would be charged twice
+	 * most of the time.
+	 */
 	public static final Duration SHORTEST = Duration.ofHours(1);
 
 	private static final int SHOWN_BYTES = 18;
@@ -38,14 +42,13 @@ public final class Epochs implements Pseudonyms {
 	private volatile Epoch current;
 
 	/**
-	 * Creates epochs.
-	 * @param salt what the keys are made of
-	 * @param rotate how long an epoch lasts
-	 * @param millis the clock that tells which one it is: milliseconds since 1970
+	 * @param salt the secret that the keys are derived from
+	 * @param rotate length of an epoch, at least 1 hour
+	 * @param millis clock that selects the epoch: milliseconds since 1970
 	 */
 	public Epochs(Salt salt, Duration rotate, LongSupplier millis) {
 		if (rotate.compareTo(SHORTEST) < 0) {
-			throw new IllegalArgumentException("hashes rotate after 1 hour or more, not after " + rotate);
+			throw new IllegalArgumentException("hashes must rotate after at least 1 hour but rotate after " + rotate);
 		}
 		this.salt = salt;
 		this.rotateMillis = rotate.toMillis();
@@ -66,17 +69,17 @@ public final class Epochs implements Pseudonyms {
 	}
 
 	private static String shown(Epoch epoch, Dimension dimension, String value) {
-		return CounterKeys.text(epoch.hash(dimension, value), SHOWN_BYTES);
+		return DigestText.encode(epoch.hash(dimension, value), SHOWN_BYTES);
 	}
 
-	long now() {
+	public long now() {
 		return this.millis.getAsLong();
 	}
 
 	/**
-	 * The epoch at a time, which is about now.
+	 * The epoch at a time close to now.
 	 */
-	Epoch at(long millis) {
+	public Epoch at(long millis) {
 		Epoch current = this.current;
 		long number = Math.floorDiv(millis, this.rotateMillis);
 		String salt = this.salt.text();
@@ -88,10 +91,10 @@ public final class Epochs implements Pseudonyms {
 	}
 
 	/**
-	 * Whether counters of the epoch before still have a say.
-	 * @param lifetimeMicros how long what they have counted can matter
+	 * Whether counters of the previous epoch still apply.
+	 * @param lifetimeMicros lifetime of the counter's state in microseconds
 	 */
-	boolean hasJustTurned(long millis, long lifetimeMicros) {
+	public boolean hasJustTurned(long millis, long lifetimeMicros) {
 		long since = Math.floorMod(millis, this.rotateMillis);
 		return since < lifetimeMicros / 1_000 + TOLERANCE.toMillis();
 	}

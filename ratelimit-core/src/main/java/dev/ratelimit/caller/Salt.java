@@ -1,12 +1,11 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.caller;
 
 import java.security.SecureRandom;
 import java.util.Base64;
 
 /**
- * The secret of the fleet, from which the keys of all hashes are made. Configured, or
- * made at random and then replaced by the one that the fleet shares as soon as that is
- * known. It is never shown.
+ * The fleet's secret, from which the keys of all hashes are derived. Either configured,
+ * or random until the instance knows the salt that the fleet shares. Never shown.
  */
 public final class Salt {
 
@@ -18,18 +17,15 @@ public final class Salt {
 		this.text = text;
 	}
 
-	/**
-	 * One that was chosen.
-	 */
 	public static Salt of(String text) {
 		if (text.isEmpty()) {
-			throw new IllegalArgumentException("a salt cannot be empty");
+			throw new IllegalArgumentException("the salt must not be empty");
 		}
 		return new Salt(text);
 	}
 
 	/**
-	 * One that nobody knows.
+	 * A random salt of 32 bytes.
 	 */
 	public static Salt random() {
 		byte[] bytes = new byte[RANDOM_BYTES];
@@ -38,15 +34,14 @@ public final class Salt {
 	}
 
 	/**
-	 * The secret itself, for those who share it.
+	 * The secret itself, for sharing it with the fleet.
 	 */
 	public String text() {
 		return this.text;
 	}
 
 	/**
-	 * Takes over another one. What was counted under hashes of the old one is not found
-	 * again.
+	 * Replaces the salt. Counters under hashes of the old salt are lost.
 	 */
 	public void become(String text) {
 		this.text = text;

@@ -1,16 +1,16 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.caller;
 
 import java.security.Key;
 
 /**
- * Hash codes of counters as they may leave the process. Of the 2^32 addresses of IPv4 a
- * plain hash code of 32 bits would give nearly each away; a sealed one tells nobody
- * anything who does not have the salt. Those who have it find the hash code again, so
- * that looking for a counter costs a check nothing.
+ * Encrypts hash codes of counters before they leave the process. A plain hash code of 32
+ * bits would reveal nearly every one of the 2^32 IPv4 addresses; a sealed one reveals
+ * nothing without the salt. An instance with the salt decrypts the hash code, so a check
+ * can look up a counter by its plain hash code at no extra cost.
  *
  * <p>
- * A Feistel network of four rounds over two halves, its round function an HMAC. It is
- * done some hundred times a second, never for a check.
+ * The cipher is a Feistel network of four rounds over two halves with an HMAC as round
+ * function. It runs some hundred times a second, never during a check.
  */
 public final class SealedHashes {
 
@@ -46,7 +46,10 @@ public final class SealedHashes {
 		return left << 16 | right;
 	}
 
-	/** Not as long as the number of an epoch, so never the same message. */
+	/**
+	 * The message has 3 bytes and an epoch's number 8, so the two HMAC inputs never
+	 * coincide.
+	 */
 	private static int mixed(Key key, int round, int half) {
 		byte[] mixed = Epoch.hmac(key, new byte[] { (byte) round, (byte) (half >> 8), (byte) half });
 		return (mixed[0] & 0xFF) << 8 | mixed[1] & 0xFF;

@@ -1,10 +1,10 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.fleet;
 
 import java.util.UUID;
 
 /**
- * How many instances share the limits: the number last seen, which also holds while
- * nobody can look, and before the first look the number that is expected.
+ * The number of instances that share the limits: the number last seen, or the expected
+ * number before the first answer of Redis.
  */
 public final class Fleet {
 
@@ -20,7 +20,7 @@ public final class Fleet {
 	}
 
 	/**
-	 * Which of them this one is: made anew with every start.
+	 * The id of this instance, another one after each start.
 	 */
 	public String instance() {
 		return this.instance;
@@ -38,8 +38,8 @@ public final class Fleet {
 	}
 
 	/**
-	 * Some live instances were counted, there may be more. Just after Redis has lost its
-	 * data the first to come back would otherwise take itself for the only one.
+	 * Some live instances were counted, there may be more. After Redis has lost its data,
+	 * the first instance to return must not count itself as the only one.
 	 */
 	public synchronized void seenAtLeast(int instances) {
 		this.size = Math.max(this.size, instances);

@@ -1,7 +1,6 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.fleet;
 
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -11,22 +10,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
-import dev.ratelimit.SwitchStore;
 
 /**
- * The big red switch: a mode that answers every check in place of the counters.
+ * The emergency switch: a mode that answers every check in place of the counters.
  *
  * <p>
- * It is set by property, for this instance and as long as it runs, or by call, for the
- * fleet and until its time is over. The property wins: it is the one that works when
- * Redis is what is broken, and nobody who set it expects a call from elsewhere to undo
- * it. The end of a call is kept on this instance's own monotonic clock, so that it comes
- * even if Redis never answers again.
+ * A property turns it on for this instance while it runs; a call turns it on for the
+ * fleet until its time is over. The property wins, because it works while Redis is down
+ * and a call from elsewhere must not undo it. This instance measures the time of a call
+ * by its own monotonic clock, so the switch goes off even if Redis never answers again.
  */
-public final class RedSwitch {
+public final class ModeSwitch {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedSwitch.class);
+	private static final Logger logger = LoggerFactory.getLogger(ModeSwitch.class);
 
 	private final @Nullable FailureMode property;
 
@@ -38,11 +34,11 @@ public final class RedSwitch {
 
 	/**
 	 * Creates a switch that is off, unless there is a property.
-	 * @param property the mode that is forced whatever else is said
-	 * @param store where calls are written first
+	 * @param property the mode set by property, {@code null} for none
+	 * @param store writes calls for the fleet
 	 * @param nanos a monotonic clock
 	 */
-	public RedSwitch(@Nullable FailureMode property, SwitchStore store, LongSupplier nanos) {
+	public ModeSwitch(@Nullable FailureMode property, SwitchStore store, LongSupplier nanos) {
 		this.property = property;
 		this.store = store;
 		this.nanos = nanos;
@@ -59,15 +55,12 @@ public final class RedSwitch {
 		return (on == null || over(on)) ? null : on.forced().mode();
 	}
 
-	/**
-	 * The mode set by property.
-	 */
 	public @Nullable FailureMode property() {
 		return this.property;
 	}
 
 	/**
-	 * What was set by call and is not over yet; without effect while there is a property.
+	 * The setting by call until its time is over; without effect while a property is set.
 	 */
 	public @Nullable ForcedMode forced() {
 		On on = this.on.get();
@@ -91,15 +84,32 @@ public final class RedSwitch {
 	 * {@link SwitchNotWrittenException}.
 	 */
 	public CompletionStage<Void> turnOff() {
-		return written(this.store.clear(), null);
+		ForcedMode forced = forced();
+		return written(this.store.clear((forced != null) ? forced.left() : ForcedMode.LONGEST), null);
 	}
 
 	/**
-	 * What the fleet's switch was just seen to be.
+	 * Takes over the fleet's setting, {@code null} for off.
 	 */
 	public void seen(@Nullable ForcedMode forced) {
 		On after = (forced != null) ? new On(forced, this.nanos.getAsLong() + forced.left().toNanos()) : null;
 		report(this.on.getAndSet(after), after);
+	}
+
+	/**
+	 * The fleet has no record of the switch, neither on nor off. If it is on here, the
+	 * fleet has lost it: it stays on until its end and is written again, by one instance.
+	 */
+	public void notRecorded() {
+		ForcedMode forced = forced();
+		if (forced != null) {
+			this.store.restore(forced).whenComplete((restored, failure) -> {
+				if (failure == null && restored) {
+					logger.warn("Redis has lost the switch '{}'; it was written again for the {} s that are left",
+							forced.mode().text(), forced.left().toSeconds());
+				}
+			});
+		}
 	}
 
 	private CompletionStage<Void> written(CompletionStage<Void> write, @Nullable ForcedMode forced) {
@@ -112,7 +122,7 @@ public final class RedSwitch {
 		});
 	}
 
-	/** Forgets what is over, so that it is told once and costs nothing from then on. */
+	/** Removes a setting whose time is over, so that its end is logged once. */
 	private boolean over(On on) {
 		if (on.end() - this.nanos.getAsLong() > 0) {
 			return false;
@@ -123,11 +133,11 @@ public final class RedSwitch {
 		return true;
 	}
 
-	/** Who and why is for the audit log, not for this one. */
+	/** Actor and reason are in the audit log only. */
 	private static void report(@Nullable On before, @Nullable On after) {
 		if (after != null && (before == null || before.forced().mode() != after.forced().mode())) {
 			logger.warn("The switch is on: every check is answered by '{}' for the next {} s",
-					after.forced().mode().name().toLowerCase(Locale.ROOT), after.forced().left().toSeconds());
+					after.forced().mode().text(), after.forced().left().toSeconds());
 		}
 		else if (before != null && after == null) {
 			logger.warn("The switch is off: the counters answer again");

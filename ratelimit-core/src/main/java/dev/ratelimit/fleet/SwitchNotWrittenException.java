@@ -1,11 +1,9 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.fleet;
 
 /**
- * The big red switch could not be written to where the fleet would see it.
+ * The emergency switch could not be written to Redis.
  */
 public final class SwitchNotWrittenException extends RuntimeException {
-
-	private static final long serialVersionUID = 1L;
 
 	SwitchNotWrittenException(Throwable cause) {
 		super("The switch could not be written to Redis, and this instance has changed nothing. "

@@ -1,14 +1,16 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.hot;
+
+import dev.ratelimit.counter.Counter;
 
 /**
- * What may be said of a counter to others: enough to find it, and nothing that a caller
- * controls can be read in it.
+ * The name of a counter among instances: enough to find it, without any value that a
+ * caller controls.
  *
- * @param key where it is kept
+ * @param key its key
  * @param policy id of its policy
  * @param limit name of its limit
- * @param hash its hash code, which is the same everywhere: who looks for a counter
- * compares this first and makes a key only if it fits
+ * @param hash its hash code, which is the same in every instance: a search compares
+ * hashes first and makes a key only for a match
  */
 public record CounterName(String key, String policy, String limit, int hash) {
 

@@ -1,7 +1,7 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.hot;
 
 /**
- * How often a counter is asked for.
+ * The rate of requests for a counter.
  *
  * @param name which counter
  * @param perSecond checks in a second

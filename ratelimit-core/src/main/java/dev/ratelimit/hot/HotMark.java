@@ -1,18 +1,18 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.hot;
 
 import java.time.Duration;
 
 import dev.ratelimit.Limit;
 
 /**
- * A word that a counter is hot, whatever its traffic: an operator's, or the fleet's own
- * when it splits one.
+ * Declares a counter hot, whatever its traffic. Set by an operator, or by the fleet
+ * itself when it splits a counter.
  *
  * @param name which counter
- * @param left for how much longer
- * @param actor who said so
+ * @param left time until it expires
+ * @param actor who set it
  * @param reason why, may be empty
- * @param split in how many parts it is kept meanwhile, 1 for as many as its limit says
+ * @param split number of parts meanwhile, 1 for the number that the limit configures
  */
 public record HotMark(CounterName name, Duration left, String actor, String reason, int split) {
 
@@ -29,9 +29,6 @@ public record HotMark(CounterName name, Duration left, String actor, String reas
 		this(name, left, actor, reason, 1);
 	}
 
-	/**
-	 * The same with another time to go.
-	 */
 	public HotMark withLeft(Duration left) {
 		return new HotMark(this.name, left, this.actor, this.reason, this.split);
 	}

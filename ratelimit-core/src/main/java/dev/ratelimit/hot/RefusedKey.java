@@ -1,7 +1,7 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.hot;
 
 /**
- * How often a counter refuses.
+ * The number of refusals of a counter.
  *
  * @param name which counter
  * @param refusals requests that it refused in the last minute

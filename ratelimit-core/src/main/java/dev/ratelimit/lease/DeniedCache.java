@@ -18,29 +18,29 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 
 /**
- * Refusals that still hold. A counter that has refused a cost refuses it, and any larger
- * one, until enough permits have come back, and Redis said when that is. Until then the
- * same caller costs Redis nothing, however often it comes.
+ * Remembers refusals that still hold. A counter that has refused a cost refuses this cost
+ * and any larger one until enough permits have come back, at a time that follows from the
+ * answer of Redis. Until then requests of the same caller cost Redis nothing.
  *
  * <p>
- * A refusal holds for callers of the same spec: those of another tier, and those of a
- * limit that was changed, may be admitted where others are refused.
+ * A refusal holds for callers of the same spec: callers of another tier or of a changed
+ * limit may be admitted where others are refused.
  */
-final class Refusals {
+final class DeniedCache {
 
-	/** Something may have changed that nobody told us: a reset, a give-back elsewhere. */
+	/** Other instances may have reset the counter or given permits back. */
 	private static final long LONGEST_NANOS = Duration.ofSeconds(5).toNanos();
 
-	/** A request that several calls decide may be about to give back. */
+	/** A request that needs several calls may give permits back in a moment. */
 	private static final long PROVISIONAL_NANOS = Duration.ofMillis(100).toNanos();
 
 	/** One per spec, at most {@value LocalCounter#MOST_SPECS}. */
 	private final Cache<Counter, Refusal[]> refusals;
 
-	/** What was asked before this may have been answered before a reset. */
+	/** Answers to calls sent before this time may be older than a reset. */
 	private volatile long forgottenAt;
 
-	Refusals(long maximum, long now) {
+	DeniedCache(long maximum, long now) {
 		this.forgottenAt = now;
 		this.refusals = Caffeine.newBuilder()
 			.maximumWeight(maximum)
@@ -56,16 +56,15 @@ final class Refusals {
 		if (permits.least() == 0 || this.refusals.estimatedSize() == 0) {
 			return null;
 		}
-		for (Counter counter : counters) {
+		for (int i = 0; i < counters.size(); i++) {
+			Counter counter = counters.get(i);
 			Refusal refusal = find(counter);
-			if (refusal != null) {
-				if (refusal.holds(permits, now)) {
-					return new Grant(permits, 0, List.of(refusal.reading(now)), List.of(), Decision.Source.DENIED_CACHE,
-							refusal.node());
-				}
-				if (refusal.isOver(now)) {
-					remove(counter, (known) -> known == refusal);
-				}
+			if (refusal != null && refusal.isOver(now)) {
+				remove(counter, (known) -> known == refusal);
+			}
+			else if (refusal != null && permits.least() >= refusal.cost()) {
+				return new Grant(permits, 0, List.of(refusal.reading(now)), List.of(), Decision.Source.DENIED_CACHE,
+						refusal.node());
 			}
 		}
 		return null;
@@ -85,8 +84,8 @@ final class Refusals {
 
 	/**
 	 * Remembers which counters have refused.
-	 * @param sent when they were asked
-	 * @param provisional whether what they had may be given back in a moment
+	 * @param sent when the call was sent
+	 * @param provisional whether the permits of other calls may be given back in a moment
 	 */
 	void remember(Grant grant, long sent, boolean provisional) {
 		if (sent - this.forgottenAt < 0) {
@@ -94,7 +93,8 @@ final class Refusals {
 		}
 		long cost = grant.wanted().least();
 		for (Reading reading : grant.readings()) {
-			long wait = reading.waitFor(cost);
+			// Where costs are settled, permits may come back at any moment.
+			long wait = reading.counter().spec().settles() ? 0 : reading.waitFor(cost);
 			if (wait != 0) {
 				long nanos = (wait < 0) ? LONGEST_NANOS : Math.min(wait * 1_000, LONGEST_NANOS);
 				Refusal refusal = new Refusal(cost, sent + (provisional ? Math.min(nanos, PROVISIONAL_NANOS) : nanos),
@@ -105,7 +105,7 @@ final class Refusals {
 		}
 	}
 
-	/** Those that are over go; of too many, the one that was remembered first. */
+	/** Drops expired refusals, and the oldest if there are too many. */
 	private static Refusal[] with(Refusal[] known, Refusal fresh) {
 		List<Refusal> kept = new ArrayList<>(known.length + 1);
 		Refusal own = fresh;
@@ -121,16 +121,12 @@ final class Refusals {
 		return kept.subList(Math.max(0, kept.size() - LocalCounter.MOST_SPECS), kept.size()).toArray(Refusal[]::new);
 	}
 
-	/**
-	 * Forgets what a counter refused to anybody: it has more permits now.
-	 */
+	/** It has more permits now. */
 	void forget(Counter counter) {
 		this.refusals.invalidate(counter);
 	}
 
-	/**
-	 * Forgets what a counter refused to callers of one spec.
-	 */
+	/** Callers of this spec can be admitted again. */
 	void forget(Counter counter, CounterSpec spec) {
 		if (this.refusals.getIfPresent(counter) != null) {
 			remove(counter, (refusal) -> refusal.spec() == spec);
@@ -145,32 +141,14 @@ final class Refusals {
 	}
 
 	/**
-	 * Forgets what counters refused, also what is on its way: they may have been reset.
+	 * Forgets the refusals of counters, also those of calls under way: the counters may
+	 * have been reset.
 	 */
 	void forget(Predicate<Counter> which, long now) {
 		this.forgottenAt = now;
 		this.refusals.asMap().keySet().removeIf(which);
 	}
 
-	/**
-	 * Forgets what counters refused, also what is on its way: they may have been reset.
-	 */
-	void forget(List<Counter> counters, long now) {
-		this.forgottenAt = now;
-		counters.forEach(this::forget);
-	}
-
-	/**
-	 * Forgets everything, also what is on its way.
-	 */
-	void forgetAll(long now) {
-		this.forgottenAt = now;
-		this.refusals.invalidateAll();
-	}
-
-	/**
-	 * How many refusals are remembered, at most the maximum.
-	 */
 	long size() {
 		this.refusals.cleanUp();
 		return this.refusals.asMap().values().stream().mapToLong((bySpec) -> bySpec.length).sum();
@@ -182,15 +160,11 @@ final class Refusals {
 			return this.reading.counter().spec();
 		}
 
-		boolean holds(Permits permits, long now) {
-			return permits.least() >= this.cost && !isOver(now);
-		}
-
 		boolean isOver(long now) {
 			return now - this.until >= 0;
 		}
 
-		/** One that refuses smaller costs, and for at least as long. */
+		/** Whether this one refuses smaller costs, for at least as long. */
 		boolean beats(Refusal other) {
 			return this.cost <= other.cost && this.until - other.until >= 0;
 		}

@@ -14,27 +14,27 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 
 /**
- * What is said about single callers at run time: overrides, tiers, and who is on a list.
- * Each is added and removed by itself, in the same time whatever their number, while
- * requests are decided; no policy is compiled for it. There are as many as operators
- * write.
+ * Records about single callers, written at run time: overrides, tiers, tighter quotas and
+ * list entries. Each record is added and removed individually while requests are decided,
+ * in a time that does not depend on the number of records; no policy is compiled again.
+ * The number of records is not bounded.
  *
  * <p>
- * Every write carries its order, which has to be the same in all instances: of two
- * records that say something about one caller the later one holds. All are later than the
+ * Every write has a position in an order that is the same in all instances. If two
+ * records apply to one caller, the later one wins. All records are later than the
  * configuration.
  */
-public final class Records {
+public final class CallerRecords {
 
-	private final Map<String, ByDimension<OverrideRecord>> overrides = new ConcurrentHashMap<>();
+	private final Map<String, CallerIndex<OverrideRecord>> overrides = new ConcurrentHashMap<>();
 
-	/** By policy: what its callers share. */
+	/** Windows that callers share, by policy. */
 	private final Map<String, PolicyWindows> windows = new ConcurrentHashMap<>();
 
 	/** By policy and tenant. */
-	private final Map<String, Map<String, Tightening>> tightenings = new ConcurrentHashMap<>();
+	private final Map<String, Map<String, TenantCap>> tightenings = new ConcurrentHashMap<>();
 
-	private final ByDimension<Assignment> tiers = new ByDimension<>();
+	private final CallerIndex<Assignment> tiers = new CallerIndex<>();
 
 	private final ListEntries allow = new ListEntries();
 
@@ -45,29 +45,30 @@ public final class Records {
 	/**
 	 * Gives a caller other quotas under a policy.
 	 * @param policy id of the policy
-	 * @param dimension what is known about the caller
-	 * @param value exactly
-	 * @param limits the quotas, by the name of the limit; what a version of the policy
-	 * has no room for is left out there
-	 * @param order when this was written, as compared to other records
+	 * @param dimension dimension that identifies the caller
+	 * @param value the caller's value, compared exactly
+	 * @param limits the quotas, by the name of the limit; a version of the policy ignores
+	 * quotas that do not fit it
+	 * @param order position of this write among all writes
 	 * @throws IllegalArgumentException if one counter cannot keep the windows of all
+	 * callers
 	 * @see dev.ratelimit.Policy#requireOverride
 	 */
 	public synchronized void putOverride(String policy, Dimension dimension, String value,
 			Map<String, List<Quota>> limits, long order) {
-		ByDimension<OverrideRecord> records = this.overrides.get(policy);
-		OverrideRecord before = (records != null) ? records.get(dimension, value) : null;
+		CallerIndex<OverrideRecord> records = this.overrides.get(policy);
+		OverrideRecord before = (records != null) ? records.get(Map.of(dimension, value)) : null;
 		windows(policy).replace(dimension, (before != null) ? before.limits() : Map.of(), limits);
 		named(Set.of(dimension));
-		this.overrides.computeIfAbsent(policy, (id) -> new ByDimension<>())
-			.put(dimension, value, new OverrideRecord(order, limits));
+		this.overrides.computeIfAbsent(policy, (id) -> new CallerIndex<>())
+			.put(Map.of(dimension, value), new OverrideRecord(order, limits));
 	}
 
 	public synchronized void removeOverride(String policy, Dimension dimension, String value) {
-		ByDimension<OverrideRecord> records = this.overrides.get(policy);
-		OverrideRecord before = (records != null) ? records.get(dimension, value) : null;
+		CallerIndex<OverrideRecord> records = this.overrides.get(policy);
+		OverrideRecord before = (records != null) ? records.get(Map.of(dimension, value)) : null;
 		if (records != null && before != null) {
-			records.remove(dimension, value);
+			records.remove(Map.of(dimension, value));
 			windows(policy).replace(dimension, before.limits(), Map.of());
 			if (records.isEmpty()) {
 				this.overrides.remove(policy);
@@ -75,22 +76,19 @@ public final class Records {
 		}
 	}
 
-	/**
-	 * What the callers of a policy share.
-	 */
 	PolicyWindows windows(String policy) {
 		return this.windows.computeIfAbsent(policy, (id) -> new PolicyWindows());
 	}
 
 	/**
-	 * Holds a tenant to less than it is granted, as it wants itself. What operators say,
-	 * now or later, is still the most that it gets.
-	 * @param limits the quotas, by the name of the limit, of those that count by tenant
-	 * alone
+	 * Gives a tenant the tighter quotas that it chose itself. The quotas of operators,
+	 * present and future, remain the maximum.
+	 * @param limits the quotas, by the name of the limit; only limits that count by
+	 * tenant alone
 	 */
 	public synchronized void putTightening(String policy, String tenant, Map<String, List<Quota>> limits) {
 		named(Set.of(Dimension.TENANT));
-		this.tightenings.computeIfAbsent(policy, (id) -> new ConcurrentHashMap<>()).put(tenant, new Tightening(limits));
+		this.tightenings.computeIfAbsent(policy, (id) -> new ConcurrentHashMap<>()).put(tenant, new TenantCap(limits));
 	}
 
 	public synchronized void removeTightening(String policy, String tenant) {
@@ -101,24 +99,25 @@ public final class Records {
 	}
 
 	/**
-	 * Gives a caller a tier, whatever its token says.
-	 * @param dimension what is known about the caller
-	 * @param value exactly
-	 * @param tier as policies name it; one without it gives the caller its default
-	 * @param order when this was written, as compared to other records
+	 * Gives a caller a tier, which replaces the tier of its token.
+	 * @param dimension dimension that identifies the caller
+	 * @param value the caller's value, compared exactly
+	 * @param tier name of the tier; a policy without this tier gives the caller its
+	 * default
+	 * @param order position of this write among all writes
 	 */
 	public synchronized void putTier(Dimension dimension, String value, String tier, long order) {
 		named(Set.of(dimension));
-		this.tiers.put(dimension, value, new Assignment(tier, order));
+		this.tiers.put(Map.of(dimension, value), new Assignment(tier, order));
 	}
 
 	public synchronized void removeTier(Dimension dimension, String value) {
-		this.tiers.remove(dimension, value);
+		this.tiers.remove(Map.of(dimension, value));
 	}
 
 	/**
-	 * Never limits a caller.
-	 * @throws IllegalArgumentException if the entry is empty or a range is not one
+	 * Adds callers to the allow-list.
+	 * @throws IllegalArgumentException if the entry is empty or an IP range is invalid
 	 */
 	public synchronized void addAllowed(Map<Dimension, String> entry) {
 		this.allow.add(entry);
@@ -130,8 +129,8 @@ public final class Records {
 	}
 
 	/**
-	 * Always turns a caller away.
-	 * @throws IllegalArgumentException if the entry is empty or a range is not one
+	 * Adds callers to the deny-list.
+	 * @throws IllegalArgumentException if the entry is empty or an IP range is invalid
 	 */
 	public synchronized void addDenied(Map<Dimension, String> entry) {
 		this.deny.add(entry);
@@ -143,57 +142,60 @@ public final class Records {
 	}
 
 	/**
-	 * How many there are. Counts them, so it is not for the path of a request.
+	 * Number of records. Counts them, so it must not run during a request.
 	 */
 	public int size() {
-		return this.overrides.values().stream().mapToInt(ByDimension::size).sum()
-				+ this.tightenings.values().stream().mapToInt(Map::size).sum() + this.tiers.size() + this.allow.size()
-				+ this.deny.size();
+		return (int) this.overrides.values().stream().flatMap(CallerIndex::entries).count()
+				+ this.tightenings.values().stream().mapToInt(Map::size).sum() + (int) this.tiers.entries().count()
+				+ this.allow.size() + this.deny.size();
 	}
 
-	/**
-	 * The overrides of a policy, {@code null} if there is none.
-	 */
-	@Nullable ByDimension<OverrideRecord> overrides(String policy) {
+	@Nullable CallerIndex<OverrideRecord> overrides(String policy) {
 		return this.overrides.get(policy);
 	}
 
 	/**
-	 * What the tenant of a request has given itself, {@code null} if nothing.
+	 * The tighter quotas that the tenant of a request chose, {@code null} if there are
+	 * none.
 	 */
-	@Nullable Tightening tightening(String policy, Request request) {
+	@Nullable TenantCap tightening(String policy, Request request) {
 		if (this.tightenings.isEmpty()) {
 			return null;
 		}
-		Map<String, Tightening> tenants = this.tightenings.get(policy);
+		Map<String, TenantCap> tenants = this.tightenings.get(policy);
 		String tenant = (tenants != null) ? request.verified(Dimension.TENANT) : null;
 		return (tenants != null && tenant != null) ? tenants.get(tenant) : null;
 	}
 
 	/**
-	 * The tier of a caller: what was assigned, by a verified fact, else what its request
-	 * says.
+	 * The tier of a caller: from the latest record that matches a verified fact, else
+	 * from the request.
 	 */
 	public @Nullable String tier(Request request) {
-		if (this.tiers.isEmpty()) {
-			return request.tier();
+		Assignment last = null;
+		List<CallerIndex.Table<Assignment>> tables = this.tiers.tables();
+		for (int i = 0; i < tables.size(); i++) {
+			Assignment assigned = tables.get(i).find(request, Facts.VERIFIED);
+			if (assigned != null && (last == null || assigned.order() > last.order())) {
+				last = assigned;
+			}
 		}
-		Assignment assigned = this.tiers.last(request);
-		return (assigned != null) ? assigned.tier() : request.tier();
+		return (last != null) ? last.tier() : request.tier();
 	}
 
 	boolean allows(Request request) {
-		return !this.allow.isEmpty() && this.allow.matches(request::verified);
+		return this.allow.matches(request, Facts.VERIFIED);
 	}
 
 	boolean denies(Request request) {
-		return !this.deny.isEmpty() && this.deny.matches(request.dimensions()::get);
+		return this.deny.matches(request, Facts.ALL);
 	}
 
 	/**
-	 * The dimensions that records are or were about; the same object until one is added.
+	 * The dimensions that present or past records name; the same object until a dimension
+	 * is added.
 	 */
-	Set<Dimension> dimensions() {
+	public Set<Dimension> dimensions() {
 		return this.dimensions;
 	}
 
@@ -205,7 +207,7 @@ public final class Records {
 		}
 	}
 
-	private record Assignment(String tier, long order) implements ByDimension.Ordered {
+	private record Assignment(String tier, long order) {
 	}
 
 }

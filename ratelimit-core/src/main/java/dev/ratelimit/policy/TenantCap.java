@@ -3,7 +3,6 @@ package dev.ratelimit.policy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
@@ -11,24 +10,23 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.counter.CounterSpec;
 
 /**
- * Tighter quotas that a tenant has given itself. Whatever they say, of each window the
- * smaller numbers hold, the tenant's or the operators': so an operator who lowers a limit
- * is obeyed at once, and one who raises it is when the tenant lets go.
+ * Tighter quotas that a tenant chose itself. In each window the smaller numbers apply,
+ * the tenant's or the operators'. A limit that an operator lowers therefore applies at
+ * once; one that an operator raises applies when the tenant removes its own.
  */
-final class Tightening {
+final class TenantCap {
 
-	/** Tiers, versions and overrides of one tenant that are in use at once. */
+	/**
+	 * Number of remembered specs: combinations of tier, version and override of one
+	 * tenant in use at the same time.
+	 */
 	private static final int REMEMBERED = 8;
 
 	private final Map<String, List<Quota>> limits;
 
-	/**
-	 * The same object for every request: leases and remembered refusals hold for as long
-	 * as it is.
-	 */
-	private volatile List<Tightened> known = List.of();
+	private final LatestResults<CounterSpec, CounterSpec> tightened = new LatestResults<>(REMEMBERED);
 
-	Tightening(Map<String, List<Quota>> limits) {
+	TenantCap(Map<String, List<Quota>> limits) {
 		this.limits = Map.copyOf(limits);
 	}
 
@@ -48,29 +46,13 @@ final class Tightening {
 		if (own == null || !granted.limit().by().equals(List.of(Dimension.TENANT))) {
 			return granted;
 		}
-		for (Tightened tightened : this.known) {
-			if (tightened.granted() == granted) {
-				return tightened.spec();
-			}
-		}
-		return remember(granted, own);
-	}
-
-	private synchronized CounterSpec remember(CounterSpec granted, List<Quota> own) {
-		for (Tightened tightened : this.known) {
-			if (tightened.granted() == granted) {
-				return tightened.spec();
-			}
-		}
-		CounterSpec spec = tighten(granted, own);
-		this.known = Stream.concat(Stream.of(new Tightened(granted, spec)), this.known.stream())
-			.limit(REMEMBERED)
-			.toList();
-		return spec;
+		CounterSpec known = this.tightened.get(granted);
+		return (known != null) ? known : this.tightened.getOrMake(granted, (spec) -> tighten(spec, own));
 	}
 
 	/**
-	 * What a policy has no room for any more, such as less than its parts, is left out.
+	 * Ignores quotas that no longer fit the policy, such as fewer permits than a counter
+	 * has parts.
 	 */
 	private static CounterSpec tighten(CounterSpec granted, List<Quota> own) {
 		try {
@@ -102,13 +84,10 @@ final class Tightening {
 				algorithm.hasBurst() ? Math.min(granted.burst(), same.burst()) : permits);
 	}
 
-	/** Without the quotas of a tenant. */
+	/** Without the tenant's quotas. */
 	@Override
 	public String toString() {
 		return "tightening of " + this.limits.keySet();
-	}
-
-	private record Tightened(CounterSpec granted, CounterSpec spec) {
 	}
 
 }

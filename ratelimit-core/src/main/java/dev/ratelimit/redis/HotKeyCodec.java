@@ -11,21 +11,20 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Limit;
-import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.counter.SealedHashes;
+import dev.ratelimit.caller.SealedHashes;
+import dev.ratelimit.hot.CounterName;
+import dev.ratelimit.hot.HotMark;
 
 /**
- * How rates and marks are written in Redis. A counter is its key, policy, limit and hash
- * with blanks between, the hash sealed; a mark has a line for each of its parts, a name
- * and a value, and what an instance does not know it leaves out. What makes no sense is
- * no entry.
+ * Text of rates and marks in Redis. A counter is its key, policy, limit and sealed hash,
+ * separated by blanks. A mark has lines of a name and a value; unknown names and invalid
+ * entries are ignored.
  */
-final class HotTexts {
+final class HotKeyCodec {
 
 	private final SealedHashes hashes;
 
-	HotTexts(SealedHashes hashes) {
+	HotKeyCodec(SealedHashes hashes) {
 		this.hashes = hashes;
 	}
 

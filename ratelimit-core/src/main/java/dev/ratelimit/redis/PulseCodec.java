@@ -3,41 +3,45 @@ package dev.ratelimit.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.EnumText;
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
+import dev.ratelimit.fleet.ForcedMode;
 
 /**
- * What {@code pulse.lua} replies, and how the switch is written: mode, actor and reason
- * on a line each. The mode alone is enough, so that it can be set by hand.
- *
- * @param instances how many are alive
- * @param known whether this one was among them before
- * @param forced what the switch is set to
+ * Reads replies of {@code pulse.lua} and writes the switch: mode, actor and reason on a
+ * line each. The mode alone is enough, so that the switch can be set by hand.
  */
-record PulseReply(int instances, boolean known, @Nullable ForcedMode forced) {
+final class PulseCodec {
+
+	private PulseCodec() {
+	}
 
 	/**
 	 * Reads a reply.
-	 * @param age nanoseconds since the call was sent, which a switch is shorter for: it
-	 * is not to be on here for longer than in Redis
+	 * @param age nanoseconds since the call was sent. The switch is on for that much less
+	 * here, so that it does not outlast the one in Redis
 	 */
-	static PulseReply decode(List<Object> reply, long age) {
+	static Reply decode(List<Object> reply, long age) {
 		int instances = ((Long) reply.get(0)).intValue();
 		boolean known = (Long) reply.get(1) == 1;
 		ForcedMode forced = (reply.size() > 2) ? decode((byte[]) reply.get(3), left((Long) reply.get(2), age)) : null;
-		return new PulseReply(instances, known, forced);
+		return new Reply(instances, known, reply.size() > 2, forced);
+	}
+
+	/** The record of a switch that was turned off. */
+	static byte[] off() {
+		return RedisSender.bytes("off");
 	}
 
 	static byte[] encode(ForcedMode forced) {
-		String mode = forced.mode().name().toLowerCase(Locale.ROOT);
+		String mode = EnumText.of(forced.mode());
 		return (mode + "\n" + forced.actor() + "\n" + forced.reason()).getBytes(StandardCharsets.UTF_8);
 	}
 
-	/** What names no mode is no switch: nobody may be locked out by a typing error. */
+	/** Ignores an unknown mode: a typing error must not lock callers out. */
 	private static @Nullable ForcedMode decode(byte[] text, Duration left) {
 		String[] lines = new String(text, StandardCharsets.UTF_8).split("\n", 3);
 		for (FailureMode mode : FailureMode.values()) {
@@ -55,6 +59,17 @@ record PulseReply(int instances, boolean known, @Nullable ForcedMode forced) {
 			return Duration.ZERO;
 		}
 		return (left.compareTo(ForcedMode.LONGEST) > 0) ? ForcedMode.LONGEST : left;
+	}
+
+	/**
+	 * What a heartbeat learns.
+	 *
+	 * @param instances number of instances that are alive
+	 * @param known whether this instance was among them before
+	 * @param recorded whether there is a record of the switch, on or off
+	 * @param forced what the switch is set to, {@code null} if it is off
+	 */
+	record Reply(int instances, boolean known, boolean recorded, @Nullable ForcedMode forced) {
 	}
 
 }

@@ -1,7 +1,6 @@
 package dev.ratelimit.redis;
 
 import java.io.IOException;
-import java.util.concurrent.CompletionException;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -12,25 +11,25 @@ import io.lettuce.core.RedisReadOnlyException;
 import io.lettuce.core.cluster.PartitionSelectorException;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.background.Futures;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * What went wrong, told from what Redis or its client said.
+ * Finds the reason of a failure in an error of Redis or its client.
  */
-final class Failures {
+final class RedisErrors {
 
-	/** Redis before 7.0 wraps what a command of a script answered. */
+	/** Redis before 7.0 wraps the error of a command inside a script. */
 	private static final String INSIDE_A_SCRIPT = ": -";
 
 	static final UnansweredException NOT_CONNECTED = new UnansweredException(Decision.Reason.UNAVAILABLE,
 			"not connected to Redis");
 
-	private Failures() {
+	private RedisErrors() {
 	}
 
 	static UnansweredException translate(Throwable failure) {
-		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-				: failure;
+		Throwable cause = Futures.cause(failure);
 		if (cause instanceof UnansweredException unanswered) {
 			return unanswered;
 		}
@@ -38,11 +37,11 @@ final class Failures {
 	}
 
 	static boolean unknownScript(Throwable failure) {
-		return failure instanceof RedisNoScriptException || failure.getCause() instanceof RedisNoScriptException;
+		return Futures.cause(failure) instanceof RedisNoScriptException;
 	}
 
 	/**
-	 * Whether another node was named that keeps the counter, and nothing was done.
+	 * Whether the node redirected the call to another node and did nothing.
 	 */
 	static boolean redirected(Throwable failure) {
 		String message = (failure instanceof RedisCommandExecutionException) ? failure.getMessage() : null;
@@ -69,7 +68,7 @@ final class Failures {
 			boolean full = String.valueOf(cause.getMessage()).startsWith("Request queue size exceeded");
 			return full ? Decision.Reason.SATURATED : Decision.Reason.UNAVAILABLE;
 		}
-		// A connection that breaks while something is under way fails it as it is.
+		// A connection that breaks fails its commands with an I/O error.
 		return (cause instanceof IOException) ? Decision.Reason.UNAVAILABLE : Decision.Reason.INTERNAL;
 	}
 

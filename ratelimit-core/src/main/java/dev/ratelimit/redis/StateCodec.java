@@ -11,11 +11,9 @@ import dev.ratelimit.algorithm.Formula;
  * Reads the states that scripts store and tell. Only scripts write them; each script's
  * head describes its layout.
  */
-final class States {
+final class StateCodec {
 
-	private static final int INTEGER_LENGTH = 19;
-
-	private States() {
+	private StateCodec() {
 	}
 
 	/**
@@ -26,15 +24,37 @@ final class States {
 		if (length == 0) {
 			return Formula.UNUSED;
 		}
-		if (length == INTEGER_LENGTH) {
-			long time = digits(told, 16);
-			return new long[] { digits(told, 3), time, 0 };
-		}
 		return switch (algorithm) {
-			case GCRA, TOKEN_BUCKET, FIXED_WINDOW -> pairs(told, length / 14);
+			case GCRA, TOKEN_BUCKET -> times(told, length);
+			case FIXED_WINDOW -> pairs(told, length / 14);
 			case SLIDING_WINDOW_COUNTER -> windows(told, length / 18);
 			case SLIDING_WINDOW_LOG -> log(told, length / 20);
 		};
+	}
+
+	/**
+	 * Bytes of a state of GCRA without rests.
+	 */
+	static int length(int windows) {
+		return 10 * windows + 2;
+	}
+
+	/** All times, all rests if there are some, all tags, and the expiry of the key. */
+	private static long[] times(ByteBuffer buffer, int length) {
+		boolean rests = length % 2 == 1;
+		int count = rests ? length / 14 : length / 10;
+		long[] state = new long[count * 3];
+		for (int at = 0; at < state.length; at += 3) {
+			state[at + 1] = (long) buffer.getDouble();
+		}
+		for (int at = 0; at < state.length && rests; at += 3) {
+			state[at + 2] = Integer.toUnsignedLong(buffer.getInt());
+		}
+		for (int at = 0; at < state.length; at += 3) {
+			state[at] = Short.toUnsignedLong(buffer.getShort());
+		}
+		buffer.position(buffer.position() + (rests ? 3 : 2));
+		return state;
 	}
 
 	private static long[] pairs(ByteBuffer buffer, int count) {
@@ -66,14 +86,6 @@ final class States {
 			entries.put(time, new long[] { time, (long) buffer.getDouble(), Integer.toUnsignedLong(buffer.getInt()) });
 		}
 		return entries.values().stream().flatMapToLong(Arrays::stream).toArray();
-	}
-
-	private static long digits(ByteBuffer buffer, int count) {
-		long number = 0;
-		for (int i = 0; i < count; i++) {
-			number = number * 10 + (buffer.get() - '0');
-		}
-		return number;
 	}
 
 }

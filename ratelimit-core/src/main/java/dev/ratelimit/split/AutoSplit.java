@@ -1,4 +1,4 @@
-package dev.ratelimit.hot;
+package dev.ratelimit.split;
 
 import java.time.Duration;
 import java.util.HashMap;
@@ -15,21 +15,25 @@ import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Quota;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.hot.CounterName;
+import dev.ratelimit.hot.HotCounter;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.HotMark;
 
 /**
- * Splits strict counters that the fleet is asked for too often for one node, and joins
- * them again. One instance does it for a counter: the one whose claim comes first. It
- * renews the mark while the counter is hot; if it dies, the mark runs out.
+ * Splits strict counters that have too much traffic for one node, and joins them again.
+ * One instance does this for a counter: the one whose claim comes first. It renews the
+ * mark while the counter is hot; if it dies, the mark runs out.
  *
  * <p>
- * A part gets about half of the threshold at most. It grows with the traffic, and ends
- * ten seconds after the traffic has fallen below half of the threshold.
+ * A part gets at most about half of the threshold. The number of parts grows with the
+ * traffic, and the split ends ten seconds after the traffic has fallen below half of the
+ * threshold.
  */
 public final class AutoSplit {
 
-	/** Who marks, as operators see it. */
+	/** The actor of automatic marks, as operators see it. */
 	public static final String ACTOR = "automatic";
 
 	static final int MAX_PARTS = 16;
@@ -58,7 +62,6 @@ public final class AutoSplit {
 	private final Map<String, Own> own = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates it.
 	 * @param threshold checks per second over the fleet that make a counter hot
 	 * @param largestCost the largest cost that a policy charges
 	 */
@@ -72,12 +75,13 @@ public final class AutoSplit {
 	}
 
 	/**
-	 * Looks at what is new, about once a second.
+	 * Splits, grows or joins counters by the latest rates. To be called about once a
+	 * second.
 	 */
-	public void look() {
+	public void review() {
 		Map<String, HotCounter> top = new HashMap<>();
 		this.hot.top().forEach((counter) -> top.put(counter.name().key(), counter));
-		List.copyOf(this.own.values()).forEach((own) -> own.look(top.get(own.name.key())));
+		List.copyOf(this.own.values()).forEach((own) -> own.review(top.get(own.name.key())));
 		for (HotCounter counter : top.values()) {
 			if (counter.mark() == null && counter.perSecond() >= this.threshold) {
 				Counter found = this.own.containsKey(counter.name().key()) ? null : this.hot.find(counter.name().key());
@@ -109,10 +113,10 @@ public final class AutoSplit {
 	}
 
 	/**
-	 * The next power of two from twice the rate over the threshold on, 16 at most, and no
-	 * more than the limit has room for.
-	 * @param cost what a part must be able to have
-	 * @return 1 if it is better left in one piece
+	 * The number of parts: twice the rate divided by the threshold, rounded up to a power
+	 * of two, at most 16 and at most what the limit has room for.
+	 * @param cost permits that a part must be able to grant at once
+	 * @return 1 if the counter should stay whole
 	 */
 	static int parts(long perSecond, long threshold, Limit limit, long cost) {
 		int parts = 2;
@@ -134,9 +138,6 @@ public final class AutoSplit {
 		return limit.fits(parts);
 	}
 
-	/**
-	 * A counter that this instance has split.
-	 */
 	private final class Own {
 
 		private final Counter counter;
@@ -156,12 +157,12 @@ public final class AutoSplit {
 			this.name = CounterName.of(counter);
 		}
 
-		void look(@Nullable HotCounter seen) {
+		void review(@Nullable HotCounter seen) {
 			if (this.busy) {
 				return;
 			}
 			HotMark mark = (seen != null) ? seen.mark() : null;
-			// What was read before the mark was written does not show it.
+			// A view that was read before the mark was written does not show it.
 			this.missing = (mark == null) ? this.missing + 1 : 0;
 			if (this.missing > 1 || mark != null && !mark.actor().equals(ACTOR)) {
 				AutoSplit.this.own.remove(this.name.key());
@@ -186,12 +187,13 @@ public final class AutoSplit {
 					boolean done = failure == null && marked;
 					if (done && wanted > this.parts) {
 						logger.info(
-								"A counter of limit '{}' in policy '{}' is asked for {} times a second; it is kept in {} parts while that lasts",
+								"A counter of limit '{}' in policy '{}' has {} checks a second and is now split into {} parts",
 								this.name.limit(), this.name.policy(), perSecond, wanted);
 						this.parts = wanted;
 					}
 					else if (!done && this.parts == 1) {
-						// The claim runs out, and whoever is then the first tries again.
+						// The claim expires, and the first instance to claim it then
+						// tries again.
 						AutoSplit.this.own.remove(this.name.key());
 					}
 					this.busy = false;
@@ -202,7 +204,7 @@ public final class AutoSplit {
 			this.busy = true;
 			AutoSplit.this.splits.unmark(this.name.key(), this.counter).whenComplete((nothing, failure) -> {
 				AutoSplit.this.own.remove(this.name.key());
-				logger.info("A counter of limit '{}' in policy '{}' has cooled down and is kept in one piece again",
+				logger.info("A counter of limit '{}' in policy '{}' has cooled down and is no longer split",
 						this.name.limit(), this.name.policy());
 			});
 		}

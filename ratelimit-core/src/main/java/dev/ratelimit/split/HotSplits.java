@@ -1,4 +1,4 @@
-package dev.ratelimit.hot;
+package dev.ratelimit.split;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -8,29 +8,29 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Decision;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.counter.PartLevels;
+import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.HotMark;
 
 /**
- * Marks counters, and sees to it that what they counted goes along where a mark changes
- * the number of their parts. Instances learn of it within about a second; meanwhile those
- * that have and those that have not each keep to the limit, so both together admit at
- * most twice as much.
+ * Marks counters, and carries their counts over when a mark changes the number of their
+ * parts. Other instances learn of a mark within about a second. Until then instances with
+ * the old and the new number each keep to the limit, so together they admit at most twice
+ * as much.
  */
 public final class HotSplits {
 
-	private final HotCounters hot;
+	private final Splitting splitting;
 
 	private final HotExchange exchange;
 
 	private final @Nullable PartLevels levels;
 
 	/**
-	 * Creates it.
-	 * @param counters where parts are kept; in memory there are none
+	 * @param splitting the current number of parts of a counter
+	 * @param counters where parts are kept; counters in memory are never split
 	 */
-	public HotSplits(HotCounters hot, HotExchange exchange, Counters counters) {
-		this.hot = hot;
+	public HotSplits(Splitting splitting, HotExchange exchange, Counters counters) {
+		this.splitting = splitting;
 		this.exchange = exchange;
 		this.levels = (counters.source() == Decision.Source.MEMORY) ? null : new PartLevels(counters);
 	}
@@ -44,10 +44,10 @@ public final class HotSplits {
 	}
 
 	/**
-	 * Takes a mark away.
-	 * @param key of the counter
-	 * @param counter {@code null} if nobody knows it: then what its other parts counted
-	 * is forgotten, as it is if they do not answer
+	 * Removes a mark.
+	 * @param key key of the counter
+	 * @param counter the counter, or {@code null} if this instance does not know it: then
+	 * the counts of its other parts are lost, as they are if these do not answer
 	 */
 	public CompletionStage<Void> unmark(String key, @Nullable Counter counter) {
 		CompletionStage<Void> levelled = (counter != null) ? level(counter, 1) : CompletableFuture.completedStage(null);
@@ -56,7 +56,7 @@ public final class HotSplits {
 
 	private CompletionStage<Void> level(Counter counter, int split) {
 		int to = Math.max(split, counter.spec().limit().split());
-		return (this.levels != null) ? this.levels.level(counter, this.hot.parts(counter), to)
+		return (this.levels != null) ? this.levels.level(counter, this.splitting.parts(counter), to)
 				: CompletableFuture.completedStage(null);
 	}
 

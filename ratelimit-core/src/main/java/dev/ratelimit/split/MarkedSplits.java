@@ -1,4 +1,4 @@
-package dev.ratelimit.hot;
+package dev.ratelimit.split;
 
 import java.util.Comparator;
 import java.util.List;
@@ -7,45 +7,69 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
-import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.HotMark;
 
 /**
- * In how many parts counters are kept that marks have split. Asked with every request:
- * without such a mark that is the look at an empty array, otherwise hashes are compared
- * first and the key, a digest, is made once for a counter that fits.
+ * The number of parts of a counter: as a mark says, or as its limit does. Asked with
+ * every request: without a mark that splits, this is a look at an empty array; otherwise
+ * hashes are compared first, and the key, a digest, is made once for a counter that fits.
  */
-final class MarkedSplits {
+public final class MarkedSplits implements Splitting {
 
-	static final MarkedSplits NONE = new MarkedSplits(List.of());
+	private final HotCounters hot;
 
-	private final int[] hashes;
+	private volatile Marked current = new Marked(List.of());
 
-	private final Entry[] entries;
-
-	private MarkedSplits(List<HotMark> marks) {
-		this.hashes = marks.stream().mapToInt((mark) -> mark.name().hash()).toArray();
-		this.entries = marks.stream().map((mark) -> new Entry(mark.name().key(), mark.split())).toArray(Entry[]::new);
+	public MarkedSplits(HotCounters hot) {
+		this.hot = hot;
 	}
 
-	static MarkedSplits of(List<HotMark> marks) {
-		List<HotMark> splits = marks.stream()
-			.filter((mark) -> mark.split() > 1)
-			.sorted(Comparator.comparing((mark) -> mark.name().hash()))
-			.toList();
-		return splits.isEmpty() ? NONE : new MarkedSplits(splits);
+	@Override
+	public int parts(Counter counter) {
+		List<HotMark> marks = this.hot.marks();
+		Marked current = this.current;
+		if (current.marks != marks) {
+			current = new Marked(marks);
+			this.current = current;
+		}
+		return current.parts(counter);
 	}
 
-	int parts(Counter counter) {
-		int hash = counter.hashCode();
-		for (int i = 0; i < this.hashes.length && this.hashes[i] <= hash; i++) {
-			if (this.hashes[i] == hash) {
-				int parts = this.entries[i].parts(counter);
-				if (parts > 1) {
-					return parts;
+	/**
+	 * The marks that split counters, by the hashes of these.
+	 */
+	private static final class Marked {
+
+		private final List<HotMark> marks;
+
+		private final int[] hashes;
+
+		private final Entry[] entries;
+
+		Marked(List<HotMark> marks) {
+			this.marks = marks;
+			List<HotMark> splits = marks.stream()
+				.filter((mark) -> mark.split() > 1)
+				.sorted(Comparator.comparing((mark) -> mark.name().hash()))
+				.toList();
+			this.hashes = splits.stream().mapToInt((mark) -> mark.name().hash()).toArray();
+			this.entries = splits.stream().map(Entry::new).toArray(Entry[]::new);
+		}
+
+		int parts(Counter counter) {
+			int hash = counter.hashCode();
+			for (int i = 0; i < this.hashes.length && this.hashes[i] <= hash; i++) {
+				if (this.hashes[i] == hash) {
+					int parts = this.entries[i].parts(counter);
+					if (parts > 1) {
+						return parts;
+					}
 				}
 			}
+			return counter.spec().limit().split();
 		}
-		return counter.spec().limit().split();
+
 	}
 
 	/**
@@ -53,29 +77,27 @@ final class MarkedSplits {
 	 */
 	private static final class Entry {
 
-		private final String key;
-
-		private final int split;
+		private final HotMark mark;
 
 		private volatile @Nullable Known known;
 
-		Entry(String key, int split) {
-			this.key = key;
-			this.split = split;
+		Entry(HotMark mark) {
+			this.mark = mark;
 		}
 
-		/** 0 if it is another counter. */
+		/** The number of parts, or 0 if this is another counter. */
 		int parts(Counter counter) {
 			Known known = this.known;
 			if (known != null && known.spec() == counter.spec() && known.counter().equals(counter)) {
 				return known.parts();
 			}
-			if (!this.key.equals(counter.key())) {
+			if (!this.mark.name().key().equals(counter.key())) {
 				return 0;
 			}
 			int configured = counter.spec().limit().split();
-			// The limit may have become too small for it since.
-			int parts = counter.spec().limit().fits(this.split) ? Math.max(configured, this.split) : configured;
+			// The limit may have become too small since it was marked.
+			int parts = counter.spec().limit().fits(this.mark.split()) ? Math.max(configured, this.mark.split())
+					: configured;
 			this.known = new Known(counter, counter.spec(), parts);
 			return parts;
 		}

@@ -1,52 +1,59 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.split;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
-import dev.ratelimit.Enforcement;
-import dev.ratelimit.Limit;
-import dev.ratelimit.LimitStatus;
-import dev.ratelimit.Quota;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Reading;
 
 /**
- * Carries what was counted from one number of parts to another, so that nobody gets
- * permits anew by it. Every part that is to be in use is brought down to the share of its
- * quotas that the counter has left as a whole; a part that has less is left alone, so an
- * error is on the safe side. To be done before the number changes.
+ * Carries the counts of a counter over to another number of parts, so that no permit is
+ * granted twice. Each part that will be in use is brought down to its share of what the
+ * whole counter has left. A part that has less stays as it is, so an error is on the safe
+ * side. This must be done before the number changes.
  *
  * <p>
- * A part has the same permits taken under all its quotas, but may have to lose ten
- * thousand under one and none under the other. So it is done for one quota after the
- * other, with the others made so large that it hardly matters to them.
+ * The windows of all callers that share the counter are handled one after the other: a
+ * part may have to lose ten thousand permits under one and none under another.
  */
-public final class PartLevels {
+final class PartLevels {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(1);
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
 	private final Counters counters;
 
-	public PartLevels(Counters counters) {
+	PartLevels(Counters counters) {
 		this.counters = counters;
 	}
 
 	/**
-	 * Makes ready for another number of parts. Fails if a part does not answer.
+	 * Prepares another number of parts. Fails if a part does not answer.
 	 * @param whole the counter
-	 * @param from how many parts it is kept in
-	 * @param to how many it will be kept in
+	 * @param from its current number of parts
+	 * @param to its next number of parts
 	 */
-	public CompletionStage<Void> level(Counter whole, int from, int to) {
+	CompletionStage<Void> level(Counter whole, int from, int to) {
 		if (from == to) {
 			return CompletableFuture.completedStage(null);
 		}
-		return look(parts(whole, from)).thenCompose((left) -> CompletableFuture.allOf(parts(whole, to).stream()
-			.map((part) -> bringDown(alone(part), whole.spec().limit(), left).toCompletableFuture())
-			.toArray(CompletableFuture<?>[]::new)));
+		// The longest window first: after it has lost permits, short ones recover soon.
+		List<Counter> byWindow = whole.spec()
+			.byWindow()
+			.stream()
+			// Callers that have fewer permits than parts stay on the first part.
+			.filter((spec) -> spec.limit().fits(Math.max(from, to)))
+			.map(whole::with)
+			.toList();
+		return left(byWindow, from).thenCompose((left) -> all(IntStream.range(0, to)
+			.mapToObj((part) -> bringDown(byWindow, left, (window) -> parts(window, to).get(part)))));
 	}
 
 	private static List<Counter> parts(Counter whole, int parts) {
@@ -54,55 +61,40 @@ public final class PartLevels {
 				: IntStream.range(0, parts).mapToObj((part) -> whole.part(part, parts)).toList();
 	}
 
-	/** A part that is told as what it is, and not as a sample of the whole. */
-	private static Counter alone(Counter part) {
-		return part.with(part.spec().with(part.spec().algorithm(), part.spec().limit()));
+	/** The permits that each window has left in all parts, read before any change. */
+	private CompletionStage<List<Long>> left(List<Counter> byWindow, int parts) {
+		List<CompletableFuture<Long>> left = byWindow.stream()
+			.map((window) -> remaining(window, parts(window, parts)).toCompletableFuture())
+			.toList();
+		return all(left.stream()).thenApply((nothing) -> left.stream().map(CompletableFuture::join).toList());
 	}
 
-	private CompletionStage<Void> bringDown(Counter part, Limit whole, List<LimitStatus> left) {
+	private CompletionStage<Void> bringDown(List<Counter> byWindow, List<Long> left, UnaryOperator<Counter> partOf) {
 		CompletionStage<Void> done = CompletableFuture.completedStage(null);
-		// The longest first: when its permits are taken the short ones recover soon.
-		List<Integer> order = IntStream.range(0, left.size())
-			.boxed()
-			.sorted(Comparator.comparing((Integer quota) -> whole.quotas().get(quota).window()).reversed())
-			.toList();
-		for (int quota : order) {
-			done = done.thenCompose((nothing) -> look(List.of(part))).thenCompose((own) -> {
-				long burst = part.spec().limit().quotas().get(quota).burst();
-				long share = Math.max(0, left.get(quota).remaining()) * burst / whole.quotas().get(quota).burst();
-				return take(part, quota, own.get(quota).remaining() - share);
-			});
+		for (int i = 0; i < byWindow.size(); i++) {
+			Counter part = partOf.apply(byWindow.get(i));
+			long share = Math.max(0, left.get(i)) * burst(part) / burst(byWindow.get(i));
+			done = done.thenCompose((nothing) -> remaining(part, List.of(part)))
+				.thenCompose((own) -> take(part, own - share));
 		}
 		return done;
 	}
 
-	private CompletionStage<Void> take(Counter part, int quota, long permits) {
-		if (permits <= 0) {
-			return CompletableFuture.completedStage(null);
-		}
-		Counter single = part.with(single(part.spec(), quota, permits));
-		return this.counters.acquire(List.of(single), Permits.between(1, permits), PATIENCE)
-			.thenAccept(PartLevels::requireAll);
+	private static long burst(Counter counter) {
+		return counter.spec().limit().quotas().get(0).burst();
 	}
 
-	/** The same state under quotas of which only one can refuse. */
-	private static CounterSpec single(CounterSpec spec, int quota, long permits) {
-		Limit limit = spec.limit();
-		List<Quota> quotas = new ArrayList<>(limit.quotas());
-		quotas.replaceAll((other) -> (other == limit.quotas().get(quota)) ? other : enlarged(other, permits));
-		return spec.with(spec.algorithm(), new Limit(limit.name(), limit.by(), quotas, Enforcement.STRICT));
+	private CompletionStage<Void> take(Counter part, long permits) {
+		return (permits > 0) ? this.counters.acquire(List.of(part), Permits.between(1, permits), TIMEOUT)
+			.thenAccept(PartLevels::requireAll) : CompletableFuture.completedStage(null);
 	}
 
-	private static Quota enlarged(Quota quota, long permits) {
-		long most = Quota.MAX_PERMITS;
-		long factor = Math.max(1, Math.min((most - permits) / quota.burst(), most / quota.permits()));
-		return new Quota(quota.permits() * factor, quota.window(), Math.min(most, quota.burst() * factor + permits));
-	}
-
-	private CompletionStage<List<LimitStatus>> look(List<Counter> parts) {
-		return this.counters.acquire(parts, Permits.NONE, PATIENCE).thenApply((grant) -> {
+	private CompletionStage<Long> remaining(Counter counter, List<Counter> parts) {
+		return this.counters.acquire(parts, Permits.NONE, TIMEOUT).thenApply((grant) -> {
 			requireAll(grant);
-			return grant.statuses();
+			Reading reading = (parts.size() > 1) ? new WholeReading(counter, grant.readings())
+					: grant.readings().get(0);
+			return grant.with(List.of(reading)).statuses().get(0).remaining();
 		});
 	}
 
@@ -110,6 +102,11 @@ public final class PartLevels {
 		if (!grant.complete()) {
 			throw grant.gaps().get(0).cause();
 		}
+	}
+
+	private static CompletionStage<Void> all(Stream<? extends CompletionStage<?>> stages) {
+		return CompletableFuture
+			.allOf(stages.map(CompletionStage::toCompletableFuture).toArray(CompletableFuture<?>[]::new));
 	}
 
 }

@@ -1,10 +1,9 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.split;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,24 +16,28 @@ import dev.ratelimit.counter.Reading;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * The way of one request through the parts of its counters, until it finds permits, has
- * tried all parts, or another limit refuses. Every try is all or nothing, so one that was
- * refused leaves nothing behind. A part that does not answer is passed over too; only
- * when no other has permits does the counter count as unanswered.
+ * Leads one request through the parts of its counters, until it finds permits, has tried
+ * all parts, or another limit refuses. Every try takes from all counters or from none, so
+ * a refused try leaves nothing behind. A part that does not answer is skipped; the
+ * counter counts as unanswered only when no other part has permits.
  *
  * <p>
- * Parts that are known to refuse are told by the denied-cache and cost nothing, so this
- * is rarely more than one call.
+ * The denied-cache answers for parts that are known to refuse, so a search is rarely more
+ * than one call.
  */
 final class PartSearch {
 
-	private final Parts parts;
-
 	private final Counters counters;
+
+	private final PartChoice choice;
 
 	private final List<Counter> wholes;
 
 	private final Permits permits;
+
+	private final Consumer<Grant> answer;
+
+	private boolean ended;
 
 	private final long deadline;
 
@@ -46,40 +49,48 @@ final class PartSearch {
 
 	private Decision.@Nullable Source source;
 
-	PartSearch(Parts parts, Counters counters, List<Counter> wholes, Permits permits, Duration timeout) {
-		this.parts = parts;
+	PartSearch(Counters counters, Splitting splitting, PartChoice choice, List<Counter> wholes, Permits permits,
+			Duration timeout, Consumer<Grant> answer) {
 		this.counters = counters;
+		this.answer = answer;
+		this.choice = choice;
 		this.wholes = wholes;
 		this.permits = permits;
 		this.left = timeout;
 		this.deadline = System.nanoTime() + timeout.toNanos();
 		this.splits = new Split[wholes.size()];
 		for (int i = 0; i < this.splits.length; i++) {
-			int count = parts.count(wholes.get(i));
-			this.splits[i] = (count > 1) ? new Split(parts, wholes.get(i), count, permits.least()) : null;
+			int count = splitting.parts(wholes.get(i));
+			this.splits[i] = (count > 1) ? new Split(choice, wholes.get(i), count, permits.least()) : null;
 		}
 	}
 
 	/**
 	 * Asks the current parts, then the next ones.
 	 */
-	CompletionStage<Grant> ask() {
-		while (true) {
-			long start = System.nanoTime();
-			List<Counter> asked = asked();
-			CompletableFuture<Grant> answer = asked.isEmpty()
-					? CompletableFuture
-						.completedFuture(new Grant(this.permits, this.permits.most(), List.of(), Decision.Source.NONE))
-					: this.counters.acquire(asked, this.permits, this.left)
-						.exceptionally((failure) -> Grant.unanswered(this.permits, asked, failure))
-						.toCompletableFuture();
-			if (!answer.isDone()) {
-				return answer.thenCompose(
-						(grant) -> goesOn(grant, start) ? ask() : CompletableFuture.completedStage(result(grant)));
-			}
-			if (!goesOn(answer.join(), start)) {
-				return CompletableFuture.completedFuture(result(answer.join()));
-			}
+	void ask() {
+		long start = System.nanoTime();
+		List<Counter> asked = asked();
+		if (asked.isEmpty()) {
+			answered(new Grant(this.permits, this.permits.most(), List.of(), Decision.Source.NONE), start);
+		}
+		else {
+			this.counters.acquire(asked, this.permits, this.left, (grant) -> answered(grant, start));
+		}
+	}
+
+	private void answered(Grant grant, long start) {
+		if (this.ended) {
+			// Handing over the answer failed: this one comes in its place.
+			this.answer.accept(grant);
+		}
+		else if (moveOn(grant, start)) {
+			ask();
+		}
+		else {
+			Grant result = result(grant);
+			this.ended = true;
+			this.answer.accept(result);
 		}
 	}
 
@@ -97,8 +108,11 @@ final class PartSearch {
 		return asked;
 	}
 
-	/** Whether there are other parts to ask, and time for it. */
-	private boolean goesOn(Grant grant, long start) {
+	/**
+	 * Moves on to other parts if there are any and there is time for them.
+	 * @return {@code false} if this grant is the result
+	 */
+	private boolean moveOn(Grant grant, long start) {
 		this.source = (this.source == null || this.source == Decision.Source.DENIED_CACHE) ? grant.source()
 				: this.source;
 		boolean moved = false;
@@ -132,7 +146,7 @@ final class PartSearch {
 
 	private void abandon(Grant grant) {
 		giveBack(grant);
-		grant.gaps().forEach((gap) -> gap.cause().late().thenAccept(this::giveBack));
+		grant.whenLate(this::giveBack);
 	}
 
 	private void giveBack(Grant grant) {
@@ -142,48 +156,52 @@ final class PartSearch {
 	}
 
 	private Grant result(Grant grant) {
-		if (!grant.refused()) {
-			grant.readings().forEach(this::found);
-			List<Grant.Gap> gaps = gaps(grant);
-			return gaps.isEmpty() ? grant
-					: new Grant(grant.wanted(), grant.permits(), grant.readings(), gaps, grant.source());
-		}
-		return new Grant(grant.wanted(), grant.permits(), refusals(grant), gaps(grant),
-				(this.source != null) ? this.source : grant.source(), grant.node());
-	}
-
-	/** What the counters said last, and before it what other parts of them said. */
-	private List<Reading> refusals(Grant grant) {
-		List<Reading> readings = new ArrayList<>();
+		boolean refused = grant.refused();
+		List<Reading> readings = new ArrayList<>(grant.readings().size());
 		for (Reading reading : grant.readings()) {
-			readings.add(reading);
-			Split split = split(reading.counter());
-			if (split != null) {
-				split.refusals().stream().filter((refusal) -> refusal != reading).forEach(readings::add);
-			}
+			readings.add(refused ? refused(reading) : granted(reading));
 		}
-		return readings;
+		return new Grant(grant.wanted(), grant.permits(), readings, gaps(grant),
+				(refused && this.source != null) ? this.source : grant.source(), refused ? grant.node() : null);
 	}
 
-	private void found(Reading reading) {
+	/**
+	 * The reading of the part that was asked last, joined with those of the parts before
+	 * it.
+	 */
+	private Reading refused(Reading reading) {
 		Split split = split(reading.counter());
-		if (split != null && split.isElsewhere()) {
-			this.parts.found(split.whole(), split.part());
+		if (split == null) {
+			return reading;
 		}
+		List<Reading> readings = new ArrayList<>();
+		readings.add(reading);
+		split.refusals().stream().filter((refusal) -> refusal != reading).forEach(readings::add);
+		return new WholeReading(split.whole(), readings);
 	}
 
-	/** Nobody outside knows parts: it is the whole counter that did not answer. */
+	private Reading granted(Reading reading) {
+		Split split = split(reading.counter());
+		if (split == null) {
+			return reading;
+		}
+		if (split.isElsewhere()) {
+			this.choice.found(split.whole(), split.part());
+		}
+		return new WholeReading(split.whole(), List.of(reading));
+	}
+
+	/** Callers do not know parts: the whole counter did not answer. */
 	private List<Grant.Gap> gaps(Grant grant) {
 		List<Grant.Gap> gaps = new ArrayList<>(grant.gaps().size());
 		for (Grant.Gap gap : grant.gaps()) {
-			gaps.add(new Grant.Gap(gap.counters().stream().map(this::whole).toList(), gap.cause()));
+			gaps.add(gap.with(gap.counters().stream().map(this::whole).toList()));
 		}
 		for (Split split : this.splits) {
 			UnansweredException cause = (split != null) ? split.unanswered() : null;
 			if (cause != null && gaps.stream().noneMatch((gap) -> gap.counters().contains(split.whole()))) {
 				// Without the late answer, which is being given back already.
-				gaps.add(new Grant.Gap(List.of(split.whole()),
-						new UnansweredException(cause.reason(), String.valueOf(cause.getMessage()))));
+				gaps.add(new Grant.Gap(List.of(split.whole()), cause));
 			}
 		}
 		return gaps;

@@ -1,4 +1,4 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.split;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -10,8 +10,8 @@ import dev.ratelimit.counter.Reading;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * A counter of one request that is kept in parts: which of them is asked, and what those
- * before it said.
+ * A split counter of one request: the part that is asked now, and the answers of the
+ * parts before it.
  */
 final class Split {
 
@@ -34,18 +34,18 @@ final class Split {
 	private @Nullable UnansweredException failure;
 
 	/**
-	 * Starts at the part that the instance is at.
-	 * @param least permits that a part must be able to have
+	 * Starts at the current part of this instance.
+	 * @param least permits that a part must be able to grant at once
 	 */
-	Split(Parts parts, Counter whole, int count, long least) {
+	Split(PartChoice choice, Counter whole, int count, long least) {
 		this.whole = whole;
 		this.count = count;
-		this.first = parts.first(whole, count);
-		this.stride = parts.stride(count);
+		this.first = choice.first(whole, count);
+		this.stride = choice.stride(count);
 		this.least = least;
 		this.tried = -1;
 		if (!next()) {
-			// It can never fit, and any part says so.
+			// The cost never fits, and any part says so.
 			this.tried = this.count - 1;
 		}
 		this.asked = ask();
@@ -55,9 +55,6 @@ final class Split {
 		return this.whole;
 	}
 
-	/**
-	 * The part that is to be asked now.
-	 */
 	Counter ask() {
 		this.asked = this.whole.part(part(), this.count);
 		return this.asked;
@@ -75,7 +72,7 @@ final class Split {
 	}
 
 	/**
-	 * Whether it is not the part that the instance was at.
+	 * Whether this is not the part that the search began with.
 	 */
 	boolean isElsewhere() {
 		return part() != this.first;
@@ -83,8 +80,8 @@ final class Split {
 
 	/**
 	 * The part has refused.
-	 * @return whether there is more to try: other parts, or to go without a counter of
-	 * which some part did not answer
+	 * @return whether there is more to try: other parts, or a grant without this counter
+	 * if one of its parts did not answer
 	 */
 	boolean refused(Reading reading) {
 		this.refusals.add(reading);
@@ -101,21 +98,18 @@ final class Split {
 	}
 
 	/**
-	 * Why there is no answer although all parts were tried, {@code null} as long as there
-	 * may be one.
+	 * The reason for a missing answer after all parts were tried, {@code null} while
+	 * there may be one.
 	 */
 	@Nullable UnansweredException unanswered() {
 		return (this.tried >= this.count) ? this.failure : null;
 	}
 
-	/**
-	 * What the parts that refused said.
-	 */
 	List<Reading> refusals() {
 		return this.refusals;
 	}
 
-	/** The next part that could ever have enough, as they are not all of one size. */
+	/** Moves to the next part that is large enough: parts differ in size. */
 	private boolean next() {
 		do {
 			this.tried++;

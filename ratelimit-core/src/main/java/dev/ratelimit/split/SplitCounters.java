@@ -1,74 +1,130 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.split;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 
-import dev.ratelimit.Quota;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Reading;
 
 /**
- * Takes permits of counters that are kept in parts, so that one hot counter is not the
- * load of one node. Each part counts under its share of every quota, and the shares add
- * up to exactly the limit: whichever part a request takes from, all of them together
+ * Keeps a hot counter in several parts, so that its load is not on one node. Callers see
+ * whole counters only. Each part counts under its share of every quota, and the shares
+ * add up to exactly the limit: whichever part a request takes from, all of them together
  * never admit more.
  *
  * <p>
- * An instance keeps to one part of a counter for as long as it has permits, so that its
- * requests still share calls. When the part refuses, the request goes on to the next one
- * and those after it stay there: the use goes to where permits are, and nobody has to
- * move shares. Instances start on different parts and go on in different orders, or they
- * would walk from node to node together.
+ * A request takes all its permits from one part; when that part refuses, it tries the
+ * next ({@link PartSearch}). So the use follows the permits, and no share is ever moved.
  */
-final class Parts {
-
-	private static final int PLACES = 4_096;
+public final class SplitCounters implements Counters {
 
 	private final Counters counters;
 
 	private final Splitting splitting;
 
-	private final int instance;
+	private final PartChoice choice;
 
-	/**
-	 * The part that last had permits, plus 1, by a counter's hash. Only a hint: counters
-	 * share places and threads overwrite each other's, which costs a second try at most.
-	 */
-	private final byte[] current = new byte[PLACES];
-
-	/**
-	 * Creates parts.
-	 * @param counters where they are kept
-	 * @param splitting how many a counter has
-	 * @param instance a number that is different in every instance
-	 */
-	Parts(Counters counters, Splitting splitting, int instance) {
+	SplitCounters(Counters counters, Splitting splitting, int instance) {
 		this.counters = counters;
 		this.splitting = splitting;
-		this.instance = instance;
+		this.choice = new PartChoice(instance);
 	}
 
 	/**
-	 * Takes permits from every counter or from none, from one part of those that have
-	 * several.
+	 * Counters that are kept in parts where the splitting says so. Counters in memory
+	 * stay as they are: they have no node to relieve.
+	 * @param counters where the parts are kept
+	 * @param splitting how many parts a counter has
 	 */
-	CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-		for (Counter counter : counters) {
-			if (this.splitting.parts(counter) > 1) {
-				return new PartSearch(this, this.counters, counters, permits, timeout).ask();
+	public static Counters of(Counters counters, Splitting splitting) {
+		return (counters.source() == Decision.Source.MEMORY) ? counters
+				: new SplitCounters(counters, splitting, ThreadLocalRandom.current().nextInt());
+	}
+
+	@Override
+	public Decision.Source source() {
+		return this.counters.source();
+	}
+
+	@Override
+	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+		if (isAnySplit(counters)) {
+			new PartSearch(this.counters, this.splitting, this.choice, counters, permits, timeout, answer).ask();
+		}
+		else {
+			this.counters.acquire(counters, permits, timeout, answer);
+		}
+	}
+
+	@Override
+	public CompletionStage<Grant> read(List<Counter> counters) {
+		return isAnySplit(counters) ? this.counters.read(parts(counters)).thenApply((grant) -> whole(counters, grant))
+				: this.counters.read(counters);
+	}
+
+	/** Returns permits to the part that granted them. */
+	@Override
+	public CompletionStage<Void> giveBack(Grant grant, long permits) {
+		return this.counters.giveBack(grant.with(granting(grant.readings())), permits);
+	}
+
+	/** Corrects the part that granted the permits. */
+	@Override
+	public CompletionStage<Settlement> settle(Correction correction) {
+		return this.counters.settle(correction.with(granting(correction.grant().readings())));
+	}
+
+	private static List<Reading> granting(List<Reading> readings) {
+		for (Reading reading : readings) {
+			if (reading instanceof WholeReading) {
+				return readings.stream().map(Reading::granting).toList();
 			}
 		}
-		return this.counters.acquire(counters, permits, timeout);
+		return readings;
 	}
 
-	/**
-	 * The counters with all their parts, those of one counter behind each other.
-	 */
-	List<Counter> all(List<Counter> counters) {
+	@Override
+	public CompletionStage<Void> reset(List<Counter> counters) {
+		return this.counters.reset(parts(counters));
+	}
+
+	@Override
+	public long held(Counter counter) {
+		return parts(List.of(counter)).stream().mapToLong(this.counters::held).sum();
+	}
+
+	/** All permits of a request come from one part, so the largest part decides. */
+	@Override
+	public long largestCost(Counter counter) {
+		return parts(List.of(counter)).stream().mapToLong(this.counters::largestCost).max().orElseThrow();
+	}
+
+	@Override
+	public String toString() {
+		return "split " + this.counters;
+	}
+
+	private boolean isAnySplit(List<Counter> counters) {
+		for (int i = 0; i < counters.size(); i++) {
+			if (this.splitting.parts(counters.get(i)) > 1) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** All parts of the counters, and the counters that have none. */
+	private List<Counter> parts(List<Counter> counters) {
 		List<Counter> all = new ArrayList<>(counters.size());
 		for (Counter counter : counters) {
 			int parts = this.splitting.parts(counter);
@@ -79,60 +135,22 @@ final class Parts {
 		return all;
 	}
 
-	/**
-	 * The largest cost that all of the counters can admit at once: all permits come from
-	 * one part.
-	 */
-	long largestCost(List<Counter> counters) {
-		long largest = Quota.MAX_PERMITS;
+	private static Grant whole(List<Counter> counters, Grant grant) {
+		List<Reading> readings = new ArrayList<>(counters.size());
 		for (Counter counter : counters) {
-			int parts = this.splitting.parts(counter);
-			long most = (parts > 1) ? 0 : counter.spec().largestCost();
-			for (int part = 0; part < parts && parts > 1; part++) {
-				most = Math.max(most, counter.spec().part(part, parts).largestCost());
+			List<Reading> own = grant.readings()
+				.stream()
+				.filter((reading) -> reading.counter().whole().equals(counter))
+				.toList();
+			if (!own.isEmpty()) {
+				readings.add(WholeReading.of(counter, own));
 			}
-			largest = Math.min(largest, most);
 		}
-		return largest;
-	}
-
-	int count(Counter counter) {
-		return this.splitting.parts(counter);
-	}
-
-	/**
-	 * The part to begin with.
-	 */
-	int first(Counter counter, int parts) {
-		int known = this.current[place(counter)] - 1;
-		return Math.floorMod((known >= 0) ? known : this.instance + counter.hashCode(), parts);
-	}
-
-	/**
-	 * How far it is from a part to the next: a number that leads through all of them.
-	 */
-	int stride(int parts) {
-		int stride = 1 + Math.floorMod(this.instance / parts, parts);
-		while (divisor(stride, parts) != 1) {
-			stride++;
-		}
-		return stride;
-	}
-
-	/**
-	 * A part had permits.
-	 */
-	void found(Counter counter, int part) {
-		this.current[place(counter)] = (byte) (part + 1);
-	}
-
-	private static int place(Counter counter) {
-		int hash = counter.hashCode() * 0x9E3779B9;
-		return hash >>> (Integer.SIZE - Integer.numberOfTrailingZeros(PLACES));
-	}
-
-	private static int divisor(int a, int b) {
-		return (b == 0) ? a : divisor(b, a % b);
+		List<Grant.Gap> gaps = grant.gaps()
+			.stream()
+			.map((gap) -> gap.with(gap.counters().stream().map(Counter::whole).distinct().toList()))
+			.toList();
+		return new Grant(grant.wanted(), grant.permits(), readings, gaps, grant.source(), grant.node());
 	}
 
 }

@@ -1,22 +1,19 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.split;
 
 import dev.ratelimit.counter.Counter;
 
 /**
- * In how many parts a counter is kept now. Asked with every request, so it has to be
- * cheap; all instances have to answer alike, or permits are handed out twice.
+ * The current number of parts of a counter. Asked with every request, so it must be
+ * cheap. All instances must give the same answer, or permits are granted twice.
  */
 @FunctionalInterface
 public interface Splitting {
 
-	/** As the limit says. */
+	/** The number that the limit configures. */
 	Splitting CONFIGURED = (counter) -> counter.spec().limit().split();
 
-	/** For counters that no node has to be relieved of. */
-	Splitting NONE = (counter) -> 1;
-
 	/**
-	 * How many parts a counter has, 1 if it is kept in one piece.
+	 * The number of parts, 1 if the counter is whole.
 	 */
 	int parts(Counter counter);
 

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A store's clock that is set, back or forward, by microseconds or by a year.
  */
 @PropertyDefaults(tries = 2_000, edgeCases = EdgeCasesMode.NONE)
-class ClockProperties {
+class ClockPropertyTests {
 
 	private static final long YEAR = Duration.ofDays(365).toSeconds() * 1_000_000;
 

@@ -16,7 +16,7 @@ import dev.ratelimit.Algorithm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @PropertyDefaults(tries = 2_000, edgeCases = EdgeCasesMode.NONE)
-class GiveBackProperties {
+class GiveBackPropertyTests {
 
 	@Property
 	void givingBackAtOnceRestoresEverything(@ForAll("scenarios") Scenario scenario) {

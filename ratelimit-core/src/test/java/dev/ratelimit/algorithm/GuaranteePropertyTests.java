@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The guarantees of the algorithms, held against what was let through.
  */
 @PropertyDefaults(tries = 2_000, edgeCases = EdgeCasesMode.NONE)
-class GuaranteeProperties {
+class GuaranteePropertyTests {
 
 	@Property
 	void bucketAdmitsAtMostTheBurstAndTheRateTimesTheTime(@ForAll("buckets") Scenario scenario) {

@@ -21,17 +21,17 @@ import static org.assertj.core.api.Assertions.assertThat;
  * below 2^53.
  */
 @PropertyDefaults(tries = 3_000, edgeCases = EdgeCasesMode.NONE)
-class NumberProperties {
+class NumberPropertyTests {
 
 	private static final long EXACT = 1L << 53;
 
 	@Property
 	void numbersOfAQuotaAreExactDoubles(@ForAll("quotas") Quota quota) {
 		for (Algorithm algorithm : Algorithm.values()) {
-			assertThat(Arrays.stream(Pace.numbers(algorithm, Pace.of(List.of(quota)))))
+			assertThat(Arrays.stream(Pace.numbers(algorithm, Pace.of(List.of(quota), List.of()))))
 				.allMatch((number) -> number >= 0 && number < EXACT && number == Math.rint(number));
 		}
-		assertThat(Pace.lifetimeMicros(Pace.of(List.of(quota)))).isBetween(1L, EXACT)
+		assertThat(Pace.lifetimeMicros(Pace.of(List.of(quota), List.of()))).isBetween(1L, EXACT)
 			.isLessThan(Long.MAX_VALUE / 1_000);
 	}
 

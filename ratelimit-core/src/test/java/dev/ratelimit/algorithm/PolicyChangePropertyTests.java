@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A limit that is changed while it is used: no free reset, and nobody locked out.
  */
 @PropertyDefaults(tries = 2_000, edgeCases = EdgeCasesMode.NONE)
-class PolicyChangeProperties {
+class PolicyChangePropertyTests {
 
 	@Property
 	void bucketKeepsTheUsedShareWithinOnePermit(@ForAll("plainBuckets") Scenario scenario,

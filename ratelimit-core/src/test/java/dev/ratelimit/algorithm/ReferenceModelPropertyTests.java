@@ -8,7 +8,7 @@ import net.jqwik.api.Provide;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class ReferenceModelProperties {
+class ReferenceModelPropertyTests {
 
 	@Property(tries = 5_000, edgeCases = EdgeCasesMode.NONE)
 	void everyDecisionIsTheModels(@ForAll("scenarios") Scenario scenario) {

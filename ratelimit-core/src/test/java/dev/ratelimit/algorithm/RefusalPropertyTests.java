@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Who is refused or only looks leaves no trace.
  */
 @PropertyDefaults(tries = 2_000, edgeCases = EdgeCasesMode.NONE)
-class RefusalProperties {
+class RefusalPropertyTests {
 
 	@Property
 	void refusedAttemptsDelayNobody(@ForAll("scenarios") Scenario scenario) {

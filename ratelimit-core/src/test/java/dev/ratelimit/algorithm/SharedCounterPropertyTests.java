@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Callers with different quotas on one counter: each is decided by its own.
  */
-class SharedCounterProperties {
+class SharedCounterPropertyTests {
 
 	private static final long START = 1_700_000_000_000_000L;
 

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Times that callers are told are exact to the microsecond, in all five algorithms.
  */
 @PropertyDefaults(tries = 2_000, edgeCases = EdgeCasesMode.NONE)
-class WaitProperties {
+class WaitPropertyTests {
 
 	@Property
 	void costFitsAfterTheWaitAndNotAMicrosecondEarlier(@ForAll("scenarios") Scenario scenario) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.caller;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
-
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.Dimension;
@@ -89,7 +88,7 @@ class EpochsTests {
 	void lessThanAnHourIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new Epochs(this.salt, Duration.ofMinutes(59), this.millis::get))
-			.withMessage("hashes rotate after 1 hour or more, not after PT59M");
+			.withMessage("hashes must rotate after at least 1 hour but rotate after PT59M");
 	}
 
 	@Test

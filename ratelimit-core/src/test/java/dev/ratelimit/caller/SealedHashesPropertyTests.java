@@ -1,4 +1,4 @@
-package dev.ratelimit.counter;
+package dev.ratelimit.caller;
 
 import java.util.HashSet;
 import java.util.Set;
@@ -9,7 +9,7 @@ import net.jqwik.api.Property;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class SealedHashesProperties {
+class SealedHashesPropertyTests {
 
 	private final SealedHashes hashes = new SealedHashes(Salt.of("correct horse battery"));
 

@@ -20,7 +20,7 @@ import dev.ratelimit.Limit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @PropertyDefaults(tries = 1_000, edgeCases = EdgeCasesMode.NONE)
-class CounterKeysProperties {
+class CounterKeysPropertyTests {
 
 	private final CounterKeys keys = new CounterKeys("rl");
 
@@ -32,7 +32,7 @@ class CounterKeysProperties {
 
 	@Property
 	void keyIs43PrintableCharacters(@ForAll("names") Name name) {
-		assertThat(key(name)).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
+		assertThat(key(name)).matches("rl:3g:\\{[A-Za-z0-9_-]{3}}[A-Za-z0-9_-]{16}");
 	}
 
 	@Property

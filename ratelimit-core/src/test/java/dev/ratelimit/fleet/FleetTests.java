@@ -1,4 +1,4 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.fleet;
 
 import org.junit.jupiter.api.Test;
 

@@ -1,10 +1,13 @@
-package dev.ratelimit;
+package dev.ratelimit.fleet;
 
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import dev.ratelimit.PrintableText;
+import dev.ratelimit.FailureMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -35,7 +38,7 @@ class ForcedModeTests {
 
 	@Test
 	void textsAreCut() {
-		assertThat(ForcedMode.printable("x".repeat(10_000))).hasSize(500);
+		assertThat(PrintableText.of("x".repeat(10_000))).hasSize(500);
 	}
 
 }

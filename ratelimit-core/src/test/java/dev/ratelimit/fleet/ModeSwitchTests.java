@@ -1,4 +1,4 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.fleet;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -10,13 +10,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
-import dev.ratelimit.SwitchStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class RedSwitchTests {
+class ModeSwitchTests {
 
 	private static final ForcedMode ALLOW = new ForcedMode(FailureMode.ALLOW, Duration.ofHours(1), "ann", "incident 7");
 
@@ -25,7 +23,7 @@ class RedSwitchTests {
 
 	private final Store store = new Store();
 
-	private final RedSwitch redSwitch = new RedSwitch(null, this.store, this.nanos::get);
+	private final ModeSwitch redSwitch = new ModeSwitch(null, this.store, this.nanos::get);
 
 	@Test
 	void isOffToBeginWith() {
@@ -98,7 +96,7 @@ class RedSwitchTests {
 
 	@Test
 	void propertyWinsOverACallAndHasNoEnd() {
-		RedSwitch byProperty = new RedSwitch(FailureMode.DENY, this.store, this.nanos::get);
+		ModeSwitch byProperty = new ModeSwitch(FailureMode.DENY, this.store, this.nanos::get);
 		byProperty.seen(ALLOW);
 		assertThat(byProperty.mode()).isEqualTo(FailureMode.DENY);
 		assertThat(byProperty.property()).isEqualTo(FailureMode.DENY);
@@ -109,11 +107,32 @@ class RedSwitchTests {
 
 	@Test
 	void worksWithoutAStore() {
-		RedSwitch alone = new RedSwitch(null, SwitchStore.NONE, this.nanos::get);
+		ModeSwitch alone = new ModeSwitch(null, SwitchStore.NONE, this.nanos::get);
 		alone.turnOn(ALLOW);
 		assertThat(alone.mode()).isEqualTo(FailureMode.ALLOW);
 		alone.turnOff();
 		assertThat(alone.mode()).isNull();
+	}
+
+	@Test
+	void switchThatTheFleetHasLostStaysOnAndIsWrittenAgainUntilItsEnd() {
+		this.redSwitch.seen(ALLOW);
+		this.nanos.addAndGet(ALLOW.left().toNanos() - 1_000_000);
+		this.redSwitch.notRecorded();
+		assertThat(this.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(this.store.restored).isEqualTo(ALLOW.withLeft(Duration.ofMillis(1)));
+		this.store.restored = null;
+		this.nanos.addAndGet(1_000_000);
+		this.redSwitch.notRecorded();
+		assertThat(this.redSwitch.mode()).isNull();
+		assertThat(this.store.restored).isNull();
+	}
+
+	@Test
+	void offIsRecordedForAsLongAsTheSwitchWouldHaveBeenOn() {
+		this.redSwitch.seen(ALLOW);
+		this.redSwitch.turnOff();
+		assertThat(this.store.off).isEqualTo(ALLOW.left());
 	}
 
 	private static final class Store implements SwitchStore {
@@ -122,6 +141,10 @@ class RedSwitchTests {
 
 		ForcedMode written;
 
+		ForcedMode restored;
+
+		Duration off;
+
 		@Override
 		public CompletionStage<Void> put(ForcedMode forced) {
 			this.written = forced;
@@ -129,8 +152,15 @@ class RedSwitchTests {
 		}
 
 		@Override
-		public CompletionStage<Void> clear() {
+		public CompletionStage<Void> clear(Duration left) {
+			this.off = left;
 			return this.reply;
+		}
+
+		@Override
+		public CompletionStage<Boolean> restore(ForcedMode forced) {
+			this.restored = forced;
+			return CompletableFuture.completedStage(true);
 		}
 
 	}

@@ -3,32 +3,45 @@ package dev.ratelimit.guard;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.counter.Corrected;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.NodeCall;
+import dev.ratelimit.counter.NodeCounters;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
-import dev.ratelimit.counter.Shards;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * Shards that answer when the test says so. A counter's key is {@code node/slot/name}.
+ * NodeCounters that answer when the test says so. A counter's key is
+ * {@code node/slot/name}.
  */
-final class HandDrivenShards implements Shards {
+final class HandDrivenNodes implements NodeCounters {
 
 	final List<Call> calls = new ArrayList<>();
+
+	/** Attempts at corrections, which the test answers. */
+	final BlockingQueue<Attempt> attempts = new LinkedBlockingQueue<>();
 
 	final List<String> givenBack = new ArrayList<>();
 
 	/** What every call is answered with at once, {@code null} to wait for the test. */
 	Decision.Reason failing;
+
+	/** Whether calls are sent, or wait in this process. */
+	boolean sends = true;
 
 	static Counter counter(String key) {
 		Limit limit = Limit.of("per-" + key.replace('/', '-'), List.of(Dimension.USER), "10/m");
@@ -46,19 +59,45 @@ final class HandDrivenShards implements Shards {
 	}
 
 	@Override
-	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-		Call call = new Call(counters, permits, new CompletableFuture<>());
+	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+		acquire(node(counters.get(0)), new NodeCall(counters, permits, 0, timeout) {
+
+			@Override
+			public void answered(Grant grant) {
+				answer.accept(grant);
+			}
+
+			@Override
+			public void failed(UnansweredException failure) {
+				answer.accept(Grant.unanswered(permits, counters, failure));
+			}
+
+		});
+	}
+
+	@Override
+	public void acquire(String node, NodeCall asked) {
+		if (this.sends) {
+			asked.sent(System.nanoTime());
+		}
+		Call call = new Call(asked);
 		this.calls.add(call);
 		if (this.failing != null) {
 			call.fail(this.failing);
 		}
-		return call.answer;
 	}
 
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
 		grant.readings().forEach((reading) -> this.givenBack.add(reading.counter().key() + " " + permits));
 		return CompletableFuture.completedStage(null);
+	}
+
+	@Override
+	public CompletionStage<Corrected> settle(Correction correction, long last) {
+		Attempt attempt = new Attempt(correction, last, new CompletableFuture<>());
+		this.attempts.add(attempt);
+		return attempt.answer();
 	}
 
 	@Override
@@ -71,17 +110,20 @@ final class HandDrivenShards implements Shards {
 		return Decision.Source.REDIS;
 	}
 
-	record Call(List<Counter> counters, Permits permits, CompletableFuture<Grant> answer) {
+	record Attempt(Correction correction, long last, CompletableFuture<Corrected> answer) {
+	}
+
+	record Call(NodeCall asked) {
 
 		void grant(long granted) {
 			long now = System.currentTimeMillis() * 1_000;
-			this.answer.complete(new Grant(this.permits, granted,
-					this.counters.stream().map((counter) -> new Reading(counter, new long[0], now)).toList(),
+			this.asked.answered(new Grant(this.asked.permits(), granted,
+					this.asked.counters().stream().map((counter) -> new Reading(counter, new long[0], now)).toList(),
 					Decision.Source.REDIS));
 		}
 
 		void fail(Decision.Reason reason) {
-			this.answer.completeExceptionally(new UnansweredException(reason, reason.text()));
+			this.asked.failed(new UnansweredException(reason, reason.text()));
 		}
 
 	}

@@ -10,13 +10,13 @@ import net.jqwik.api.GenerationMode;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.constraints.IntRange;
-
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Permits;
@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What holds for leases of several instances, whatever the traffic, in virtual time.
  */
-class LeaseProperties {
+class LeasePropertyTests {
 
 	private static final Duration LATENCY = Duration.ofMillis(1);
 
@@ -145,7 +145,8 @@ class LeaseProperties {
 				double part = Math.pow(ratio, i);
 				Limit limit = Limit.of("per-tenant", List.of(Dimension.TENANT),
 						Math.round(permits * part) + "/s burst " + Math.max(1, Math.round(burst * part)));
-				this.counters.add(new Counter(new CounterSpec(Algorithm.GCRA, limit, Enforcement.LEASED), "acme"));
+				this.counters.add(new Counter(
+						new CounterSpec(Algorithm.GCRA, limit, Enforcement.LEASED, new LiveWindows()), "acme"));
 			}
 		}
 

@@ -16,9 +16,9 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.caller.Epochs;
+import dev.ratelimit.caller.Salt;
 import dev.ratelimit.counter.CounterKeys;
-import dev.ratelimit.counter.Epochs;
-import dev.ratelimit.counter.Salt;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
 
@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a limit admits from before a turn of the epoch until after both counters were
  * charged, by instances whose clocks are up to a minute apart, in virtual time.
  */
-class EpochTurnProperties {
+class EpochTurnPropertyTests {
 
 	private static final int PERMITS = 20;
 

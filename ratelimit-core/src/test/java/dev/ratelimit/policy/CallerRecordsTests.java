@@ -20,14 +20,14 @@ import dev.ratelimit.counter.CounterSpec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-class RecordsTests {
+class CallerRecordsTests {
 
 	private static final Request ACME = Request.of("orders")
 		.with(Dimension.TENANT, "acme")
 		.with(Dimension.USER, "ann")
 		.with(Dimension.API_KEY, "k1");
 
-	private final Records records = new Records();
+	private final CallerRecords records = new CallerRecords();
 
 	private final PolicySet policies = policies(orders());
 
@@ -206,7 +206,7 @@ class RecordsTests {
 		assertThat(this.policies.listedDimensions()).isSameAs(this.policies.listedDimensions());
 	}
 
-	static PolicySet policies(Records records, Policy... policies) {
+	static PolicySet policies(CallerRecords records, Policy... policies) {
 		return new PolicySet(List.of(policies), AccessList.EMPTY, AccessList.EMPTY, records, InstantSource.system());
 	}
 

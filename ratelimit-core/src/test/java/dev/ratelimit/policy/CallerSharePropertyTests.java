@@ -1,6 +1,7 @@
 package dev.ratelimit.policy;
 
 import java.util.Arrays;
+import java.util.stream.IntStream;
 
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
@@ -12,7 +13,7 @@ import dev.ratelimit.Request;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class CallerShareProperties {
+class CallerSharePropertyTests {
 
 	/** Fixed: another hash would move callers in the middle of a rollout. */
 	private static final int PLACE_OF_ACME = 56;
@@ -48,6 +49,38 @@ class CallerShareProperties {
 			// Five standard deviations of what chance does.
 			assertThat(Arrays.stream(places).boxed()).allSatisfy((taken) -> assertThat(taken).isBetween(843, 1_157));
 		}
+	}
+
+	/** Otherwise all callers of a rollout at 1 % would be in one bucket, or in none. */
+	@Example
+	void bucketAndSampleDoNotFollowFromThePlace() {
+		int[] buckets = new int[CallerShare.BUCKETS];
+		int inside = 0;
+		int sampled = 0;
+		int[] sampledBuckets = new int[CallerShare.BUCKETS];
+		for (int i = 0; i < 1_000_000; i++) {
+			Request request = tenant("t" + i);
+			if (this.share.contains(request, 1)) {
+				inside++;
+				buckets[this.share.bucket(request)]++;
+				sampled += this.share.isSampled(request) ? 1 : 0;
+			}
+			if (this.share.isSampled(request)) {
+				sampledBuckets[this.share.bucket(request)]++;
+			}
+		}
+		// Six standard deviations of what chance does.
+		assertThat(inside).isBetween(9_400, 10_600);
+		assertThat(Arrays.stream(buckets).boxed()).allSatisfy((taken) -> assertThat(taken).isBetween(81, 232));
+		assertThat(sampled).isBetween(116, 284);
+		assertThat(Arrays.stream(sampledBuckets).boxed()).allSatisfy((taken) -> assertThat(taken).isBetween(206, 419));
+	}
+
+	/** Each request of a sampled caller costs two more decisions. */
+	@Example
+	void twoPercentOfTheCallersAreSampled() {
+		long sampled = IntStream.range(0, 100_000).filter((i) -> this.share.isSampled(tenant("t" + i))).count();
+		assertThat(sampled).isBetween(1_735L, 2_265L);
 	}
 
 	@Example

@@ -1,94 +1,118 @@
 package dev.ratelimit.policy;
 
-import java.util.Random;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
 
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.Size;
 
 import dev.ratelimit.policy.RolloutJudge.Verdict;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class RolloutJudgeProperties {
+class RolloutJudgePropertyTests {
+
+	private static final BucketTally EMPTY = new BucketTally(0, 0, 0);
 
 	@Property
-	void nothingIsSaidOfFewDecisions(@ForAll @LongRange(max = 199) long few,
-			@ForAll @LongRange(max = 100_000) long many) {
-		assertThat(RolloutJudge.judge(new Tally(few, 0), new Tally(many, many))).isEqualTo(Verdict.TOO_FEW);
-		assertThat(RolloutJudge.judge(new Tally(many, 0), new Tally(few, few))).isEqualTo(Verdict.TOO_FEW);
+	void nothingIsSaidOfFewerThanSixteenBuckets(@ForAll @IntRange(max = 15) int filled,
+			@ForAll @LongRange(min = 1, max = 1_000_000) long decisions) {
+		assertThat(judge(buckets(filled, new BucketTally(decisions, decisions, 0)))).isEqualTo(Verdict.TOO_FEW);
+		assertThat(RolloutJudge.isEnough(buckets(filled, new BucketTally(decisions, 0, 0)))).isFalse();
 	}
 
 	@Property
-	void versionThatRefusesNoLargerShareStays(@ForAll @LongRange(min = 200, max = 10_000_000) long decisions,
-			@ForAll @IntRange(max = 100) int percent, @ForAll @IntRange(max = 100) int less,
-			@ForAll @IntRange(min = 1, max = 50) int times) {
-		long refusals = decisions * percent / 100;
-		Tally previous = new Tally(decisions * times, refusals * times);
-		assertThat(RolloutJudge.judge(previous, new Tally(decisions, refusals * less / 100))).isEqualTo(Verdict.KEEP);
+	void versionThatRefusesTheSameRequestsStays(@ForAll @IntRange(min = 16, max = 64) int filled,
+			@ForAll @LongRange(min = 1, max = Long.MAX_VALUE / 64) long decisions) {
+		assertThat(judge(buckets(filled, new BucketTally(decisions, 0, 0)))).isEqualTo(Verdict.KEEP);
 	}
 
 	@Property
-	void equalCountsNeverRollBack(@ForAll @LongRange(min = 200, max = Long.MAX_VALUE / 4) long decisions,
-			@ForAll @IntRange(max = 100) int percent) {
-		Tally tally = new Tally(decisions, decisions / 100 * percent);
-		assertThat(RolloutJudge.judge(tally, tally)).isEqualTo(Verdict.KEEP);
+	void versionThatRefusesLessStays(@ForAll @Size(64) List<@IntRange(max = 100) Integer> onlyOld,
+			@ForAll @Size(64) List<@IntRange(max = 100) Integer> less) {
+		List<BucketTally> buckets = IntStream.range(0, 64)
+			.mapToObj((i) -> new BucketTally(200, Math.min(onlyOld.get(i), less.get(i)), onlyOld.get(i)))
+			.toList();
+		assertThat(judge(buckets)).isEqualTo(Verdict.KEEP);
 	}
 
 	@Property
-	void moreRefusalsNeverMakeAVersionBetter(@ForAll @LongRange(min = 200, max = 100_000) long decisions,
-			@ForAll @IntRange(max = 100) int percent, @ForAll @LongRange(max = 100_000) long refusals,
-			@ForAll @LongRange(max = 1_000) long more) {
-		Tally previous = new Tally(decisions, decisions * percent / 100);
-		Tally next = new Tally(decisions, Math.min(decisions, refusals));
-		Tally worse = new Tally(decisions, Math.min(decisions, refusals + more));
-		if (RolloutJudge.judge(previous, next) == Verdict.ROLL_BACK) {
-			assertThat(RolloutJudge.judge(previous, worse)).isEqualTo(Verdict.ROLL_BACK);
-		}
+	void oneCallerAloneNeverRollsAVersionBack(@ForAll @IntRange(min = 16, max = 64) int filled,
+			@ForAll @LongRange(min = 1, max = 1_000_000) long refusals) {
+		List<BucketTally> buckets = new ArrayList<>(buckets(filled, new BucketTally(10, 0, 0)));
+		buckets.set(0, new BucketTally(refusals, refusals, 0));
+		assertThat(RolloutJudge.judge(buckets, 1.000_001, 0)).isEqualTo(Verdict.KEEP);
 	}
 
 	@Property
-	void fewRefusalsAreChance(@ForAll @LongRange(min = 200, max = 10_000_000) long decisions,
-			@ForAll @LongRange(max = 4) long refusals) {
-		assertThat(RolloutJudge.judge(new Tally(decisions * 100, 0), new Tally(decisions, refusals)))
-			.isEqualTo(Verdict.KEEP);
+	void everyCallerRefusedMoreRollsAVersionBack(@ForAll @IntRange(min = 16, max = 64) int filled,
+			@ForAll @LongRange(min = 1, max = 10_000) long decisions) {
+		assertThat(judge(buckets(filled, new BucketTally(decisions, decisions, 0)))).isEqualTo(Verdict.ROLL_BACK);
 	}
 
 	@Property
-	void verdictIsThatOfTheTextbook(@ForAll @LongRange(min = 200, max = 50_000) long oldDecisions,
-			@ForAll @LongRange(min = 200, max = 50_000) long newDecisions, @ForAll @IntRange(max = 1_000) int oldMille,
-			@ForAll @IntRange(min = 25, max = 1_000) int newMille) {
-		Tally previous = new Tally(oldDecisions, oldDecisions * oldMille / 1_000);
-		Tally next = new Tally(newDecisions, newDecisions * newMille / 1_000);
-		double p1 = (double) previous.refusals() / oldDecisions;
-		double p2 = (double) next.refusals() / newDecisions;
-		double pooled = (double) (previous.refusals() + next.refusals()) / (oldDecisions + newDecisions);
-		double z = (p2 - p1) / Math.sqrt(pooled * (1 - pooled) / oldDecisions + pooled * (1 - pooled) / newDecisions);
-		if (Math.abs(z - 2) > 1e-9) {
-			assertThat(RolloutJudge.judge(previous, next)).isEqualTo((z > 2) ? Verdict.ROLL_BACK : Verdict.KEEP);
+	void orderOfTheBucketsDoesNotMatter(@ForAll @Size(64) List<@IntRange(max = 20) Integer> onlyNew) {
+		List<BucketTally> buckets = new ArrayList<>(
+				onlyNew.stream().map((refused) -> new BucketTally(100, refused, 5)).toList());
+		Verdict verdict = judge(buckets);
+		Collections.reverse(buckets);
+		assertThat(judge(buckets)).isEqualTo(verdict);
+	}
+
+	@Property
+	void verdictIsThatOfTheTextbook(@ForAll @Size(64) List<@IntRange(max = 20) Integer> onlyNew,
+			@ForAll @Size(64) List<@IntRange(max = 20) Integer> onlyOld, @ForAll @IntRange(max = 5) int expected) {
+		List<BucketTally> buckets = IntStream.range(0, 64)
+			.mapToObj((i) -> new BucketTally(100 + i, onlyNew.get(i), onlyOld.get(i)))
+			.toList();
+		double[] excesses = IntStream.range(0, 64)
+			.mapToDouble((i) -> (onlyNew.get(i) - onlyOld.get(i) - expected / 100.0 * (100 + i)) / Math.sqrt(100 + i))
+			.toArray();
+		double mean = Arrays.stream(excesses).average().orElseThrow();
+		double squares = Arrays.stream(excesses).map((excess) -> Math.pow(excess - mean, 2)).sum();
+		double error = Math.sqrt(squares / 63) / 8;
+		double all = RolloutJudge.difference(buckets) - expected / 100.0;
+		if (Math.abs(mean - 2.3 * error) > 1e-9 && Math.abs(all - 0.005) > 1e-9) {
+			assertThat(RolloutJudge.judge(buckets, 2.3, expected / 100.0))
+				.isEqualTo((mean > 2.3 * error && all > 0.005) ? Verdict.ROLL_BACK : Verdict.KEEP);
 		}
 	}
 
 	@Example
-	void ofVersionsThatAreAlikeAboutOneInFortyIsRolledBack() {
-		Random random = new Random(42);
-		int rolledBack = 0;
-		for (int i = 0; i < 2_000; i++) {
-			Tally previous = sample(random, 2_000, 0.05);
-			rolledBack += (RolloutJudge.judge(previous, sample(random, 500, 0.05)) == Verdict.ROLL_BACK) ? 1 : 0;
-		}
-		assertThat(rolledBack / 2_000.0).isBetween(0.01, 0.04);
+	void lessThanHalfAPercentagePointDoesNotMatter() {
+		assertThat(judge(buckets(64, new BucketTally(1_000, 4, 0)))).isEqualTo(Verdict.KEEP);
+		assertThat(judge(buckets(64, new BucketTally(1_000, 5, 0)))).isEqualTo(Verdict.ROLL_BACK);
 	}
 
 	@Example
-	void twiceTheRefusalsAreFound() {
-		assertThat(RolloutJudge.judge(new Tally(10_000, 500), new Tally(1_000, 100))).isEqualTo(Verdict.ROLL_BACK);
+	void expectedRefusalsAreAddedToTheHalf() {
+		assertThat(RolloutJudge.judge(buckets(64, new BucketTally(1_000, 54, 0)), 2.3, 0.05)).isEqualTo(Verdict.KEEP);
+		assertThat(RolloutJudge.judge(buckets(64, new BucketTally(1_000, 56, 0)), 2.3, 0.05))
+			.isEqualTo(Verdict.ROLL_BACK);
 	}
 
-	private static Tally sample(Random random, int decisions, double rate) {
-		return new Tally(decisions, random.doubles(decisions).filter((value) -> value < rate).count());
+	@Example
+	void chanceAroundTheExpectedRefusalsIsNoReason() {
+		List<BucketTally> buckets = IntStream.range(0, 64)
+			.mapToObj((i) -> new BucketTally(100, (i % 4 == 0) ? 23 : 0, 0))
+			.toList();
+		assertThat(judge(buckets)).isEqualTo(Verdict.ROLL_BACK);
+		assertThat(RolloutJudge.judge(buckets, 2.3, 0.05)).isEqualTo(Verdict.KEEP);
+	}
+
+	private static List<BucketTally> buckets(int filled, BucketTally each) {
+		return IntStream.range(0, 64).mapToObj((i) -> (i < filled) ? each : EMPTY).toList();
+	}
+
+	private static Verdict judge(List<BucketTally> buckets) {
+		return RolloutJudge.judge(buckets, RolloutJudge.SIGMAS, 0);
 	}
 
 }

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What a tenant gives itself, next to what operators give it.
  */
-class TighteningTests {
+class TenantCapTests {
 
 	private static final Request ACME = Request.of("orders").with(Dimension.TENANT, "acme").with(Dimension.USER, "ann");
 

@@ -6,19 +6,19 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
-import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.HotKey;
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.counter.Salt;
-import dev.ratelimit.counter.SealedHashes;
+import dev.ratelimit.caller.Salt;
+import dev.ratelimit.caller.SealedHashes;
+import dev.ratelimit.hot.CounterName;
+import dev.ratelimit.hot.HotKey;
+import dev.ratelimit.hot.HotMark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class HotTextsTests {
+class HotKeyCodecTests {
 
-	private static final CounterName NAME = new CounterName("rl:2g:{abc}def", "orders", "per-tenant", -42);
+	private static final CounterName NAME = new CounterName("rl:3g:{abc}def", "orders", "per-tenant", -42);
 
-	private final HotTexts texts = new HotTexts(new SealedHashes(Salt.of("salt of the tests")));
+	private final HotKeyCodec texts = new HotKeyCodec(new SealedHashes(Salt.of("salt of the tests")));
 
 	@Test
 	void rateIsReadAsItWasWritten() {
@@ -43,7 +43,7 @@ class HotTextsTests {
 
 	@Test
 	void hashIsNotWrittenAsItIs() {
-		assertThat(this.texts.encode(NAME)).startsWith("rl:2g:{abc}def orders per-tenant ").doesNotEndWith(" -42");
+		assertThat(this.texts.encode(NAME)).startsWith("rl:3g:{abc}def orders per-tenant ").doesNotEndWith(" -42");
 	}
 
 	@Test

@@ -12,7 +12,7 @@ import dev.ratelimit.Decision;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class FailuresTests {
+class RedisErrorsTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
@@ -30,24 +30,24 @@ class FailuresTests {
 					BUSY Redis is busy running a script. | UNAVAILABLE
 					""")
 	void errorOfRedisHasItsReason(String message, Decision.Reason reason) {
-		assertThat(Failures.reason(message)).isEqualTo(reason);
+		assertThat(RedisErrors.reason(message)).isEqualTo(reason);
 	}
 
 	@Test
 	void fullQueueIsNotTheNodesFault() {
 		RedisException full = new RedisException("Request queue size exceeded: 20000. Commands are not accepted.");
-		assertThat(Failures.translate(new CompletionException(full)).reason()).isEqualTo(Decision.Reason.SATURATED);
+		assertThat(RedisErrors.translate(new CompletionException(full)).reason()).isEqualTo(Decision.Reason.SATURATED);
 	}
 
 	@Test
 	void connectionThatBreaksIsTheNodesFault() {
-		assertThat(Failures.translate(new IOException("Connection reset by peer")).reason())
+		assertThat(RedisErrors.translate(new IOException("Connection reset by peer")).reason())
 			.isEqualTo(Decision.Reason.UNAVAILABLE);
 	}
 
 	@Test
 	void errorOfOursIsInternal() {
-		assertThat(Failures.translate(new NullPointerException()).reason()).isEqualTo(Decision.Reason.INTERNAL);
+		assertThat(RedisErrors.translate(new NullPointerException()).reason()).isEqualTo(Decision.Reason.INTERNAL);
 	}
 
 }

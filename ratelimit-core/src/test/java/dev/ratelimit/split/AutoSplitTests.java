@@ -1,4 +1,4 @@
-package dev.ratelimit.hot;
+package dev.ratelimit.split;
 
 import java.util.List;
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.split;
 
 import java.util.List;
 import java.util.stream.IntStream;
@@ -12,11 +12,10 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
-import dev.ratelimit.memory.MemoryCounters;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class PartsTests {
+class PartChoiceTests {
 
 	private static final Counter ACME = new Counter(
 			new CounterSpec(Algorithm.GCRA, Limit.of("per-tenant", List.of(Dimension.TENANT), "100/s")),
@@ -25,11 +24,11 @@ class PartsTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, -1, 7, 1_000_003, Integer.MAX_VALUE, Integer.MIN_VALUE })
 	void everyPartIsReachedWhateverTheInstance(int instance) {
-		Parts parts = parts(instance);
+		PartChoice choice = new PartChoice(instance);
 		for (int count = 2; count <= Limit.MAX_SPLIT; count++) {
 			int number = count;
-			int first = parts.first(ACME, number);
-			int stride = parts.stride(number);
+			int first = choice.first(ACME, number);
+			int stride = choice.stride(number);
 			assertThat(IntStream.range(0, number).map((step) -> (first + step * stride) % number).distinct())
 				.hasSize(number);
 		}
@@ -38,28 +37,24 @@ class PartsTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 8, 64 })
 	void instancesAreSpreadOverAllParts(int count) {
-		assertThat(IntStream.range(0, count).map((instance) -> parts(instance).first(ACME, count)).distinct())
+		assertThat(IntStream.range(0, count).map((instance) -> new PartChoice(instance).first(ACME, count)).distinct())
 			.hasSize(count);
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 5, 63 })
 	void partThatHadPermitsIsTheNextToBeAsked(int part) {
-		Parts parts = parts(3);
-		parts.found(ACME, part);
-		assertThat(parts.first(ACME, 64)).isEqualTo(part);
+		PartChoice choice = new PartChoice(3);
+		choice.found(ACME, part);
+		assertThat(choice.first(ACME, 64)).isEqualTo(part);
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 8 })
 	void partThatIsNoMoreIsNotAsked(int count) {
-		Parts parts = parts(3);
-		parts.found(ACME, 63);
-		assertThat(parts.first(ACME, count)).isBetween(0, count - 1);
-	}
-
-	private static Parts parts(int instance) {
-		return new Parts(new MemoryCounters(10, MemoryCounters::systemMicros), Splitting.CONFIGURED, instance);
+		PartChoice choice = new PartChoice(3);
+		choice.found(ACME, 63);
+		assertThat(choice.first(ACME, count)).isBetween(0, count - 1);
 	}
 
 }

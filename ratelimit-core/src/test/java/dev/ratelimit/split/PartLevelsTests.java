@@ -1,4 +1,4 @@
-package dev.ratelimit.memory;
+package dev.ratelimit.split;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -10,14 +10,17 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.algorithm.LiveWindow;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Permits;
-import dev.ratelimit.counter.PartLevels;
+import dev.ratelimit.memory.MemoryCounters;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -51,8 +54,7 @@ class PartLevelsTests {
 		long left = remaining(whole, 1).get(1);
 		level(whole, 1, 4);
 		for (int i = 0; i < 4; i++) {
-			// Told as of the whole, so four times what the part has.
-			assertThat(remaining(whole.part(i, 4)).get(1)).isLessThanOrEqualTo(left);
+			assertThat(4 * remaining(whole.part(i, 4), 1).get(1)).isLessThanOrEqualTo(left);
 		}
 	}
 
@@ -97,6 +99,42 @@ class PartLevelsTests {
 		assertThat(remaining(whole, 4).get(0)).isBetween(84L, 100L);
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void windowThatOnlyOtherCallersHaveIsUsedUpInEveryPartToo(Algorithm algorithm) {
+		Limit free = Limit.of("per-tenant", List.of(Dimension.TENANT), "400/s");
+		Limit pro = Limit.of("per-tenant", List.of(Dimension.TENANT), "400/s", "800/d");
+		LiveWindows live = new LiveWindows();
+		live.set(pro.quotas().stream().map(LiveWindow::of).toList());
+		Counter whole = new Counter(new CounterSpec(algorithm, free, Enforcement.STRICT, live), new CounterKeys("rl"),
+				"orders", List.of("acme"));
+		Counter ofPro = whole.with(new CounterSpec(algorithm, pro, Enforcement.STRICT, live));
+		take(ofPro, 400);
+		this.now.addAndGet(2_000_000);
+		take(ofPro, 200);
+		this.now.addAndGet(10_000_000);
+		level(whole, 1, 4);
+		assertThat(remaining(ofPro, 4).get(1)).isBetween(150L, 201L);
+		this.now.addAndGet(10_000_000);
+		level(whole, 4, 1);
+		assertThat(remaining(ofPro, 1).get(1)).isBetween(140L, 201L);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void useAboveASmallerQuotaOfTheSameWindowGoesAlong(Algorithm algorithm) {
+		Limit free = Limit.of("per-tenant", List.of(Dimension.TENANT), "100/d");
+		Limit pro = Limit.of("per-tenant", List.of(Dimension.TENANT), "1000/d");
+		LiveWindows live = new LiveWindows();
+		live.set(pro.quotas().stream().map(LiveWindow::of).toList());
+		Counter whole = new Counter(new CounterSpec(algorithm, free, Enforcement.STRICT, live), new CounterKeys("rl"),
+				"orders", List.of("acme"));
+		Counter ofPro = whole.with(new CounterSpec(algorithm, pro, Enforcement.STRICT, live));
+		take(ofPro, 500);
+		level(whole, 1, 4);
+		assertThat(remaining(ofPro, 4).get(0)).isBetween(370L, 501L);
+	}
+
 	private static Counter whole(Algorithm algorithm, Limit limit) {
 		return new Counter(new CounterSpec(algorithm, limit), new CounterKeys("rl"), "orders", List.of("acme"));
 	}
@@ -113,12 +151,7 @@ class PartLevelsTests {
 	}
 
 	private List<Long> remaining(Counter whole, int parts) {
-		return remaining((parts == 1) ? new Counter[] { whole }
-				: IntStream.range(0, parts).mapToObj((part) -> whole.part(part, parts)).toArray(Counter[]::new));
-	}
-
-	private List<Long> remaining(Counter... counters) {
-		return this.counters.acquire(List.of(counters), Permits.NONE)
+		return new SplitCounters(this.counters, (counter) -> parts, 0).read(List.of(whole))
 			.toCompletableFuture()
 			.join()
 			.statuses()

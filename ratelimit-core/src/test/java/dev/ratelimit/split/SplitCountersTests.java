@@ -1,4 +1,4 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.split;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,9 +27,14 @@ import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.limiter.CallerState;
+import dev.ratelimit.limiter.Fallback;
+import dev.ratelimit.limiter.LimiterOptions;
+import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
 
@@ -177,7 +182,7 @@ class SplitCountersTests {
 			check(limiter, user(i % 3));
 		}
 		assertThat(remaining(limiter, user(0))).containsExactly(6L, 15L, 75L);
-		limiter.reset(user(0)).toCompletableFuture().join();
+		CallerState.reset(limiter, user(0)).toCompletableFuture().join();
 		assertThat(remaining(limiter, user(0))).containsExactly(15L, 40L, 100L);
 	}
 
@@ -254,8 +259,8 @@ class SplitCountersTests {
 	void searchEndsWhenAnotherTryWouldBeTooLate() {
 		PolicySet policies = PolicySet
 			.of(Policy.builder("orders").limit(PER_TENANT).timeout(Duration.ofMillis(50)).build());
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters,
-				Fallback.to(this.local), OPTIONS, List.of());
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
+				split(Splitting.CONFIGURED), Fallback.to(this.local), OPTIONS, List.of());
 		this.counters.delay = Duration.ofMillis(30);
 		assertThat(check(limiter, ANN.withCost(10)).allowed()).isTrue();
 		Decision refused = check(limiter, ANN);
@@ -277,8 +282,8 @@ class SplitCountersTests {
 	void countersInMemoryAreNotSplit() {
 		MemoryCounters memory = new MemoryCounters(1_000, this.now::get);
 		PolicyRateLimiter limiter = new PolicyRateLimiter(
-				() -> PolicySet.of(Policy.of("orders", Algorithm.GCRA, PER_TENANT)), new CounterKeys("rl"), memory,
-				Fallback.to(this.local), OPTIONS, List.of());
+				() -> PolicySet.of(Policy.of("orders", Algorithm.GCRA, PER_TENANT)), new CounterKeys("rl"),
+				SplitCounters.of(memory, Splitting.CONFIGURED), Fallback.to(this.local), OPTIONS, List.of());
 		assertThat(check(limiter, ANN.withCost(40)).allowed()).isTrue();
 		assertThat(check(limiter, ANN).allowed()).isFalse();
 		assertThat(memory.size()).isOne();
@@ -286,11 +291,11 @@ class SplitCountersTests {
 
 	@Test
 	void usedShareOfTheFirstPartStaysWhenTheSplitIsChanged() {
-		Splitting[] splitting = { Splitting.NONE };
+		Splitting[] splitting = { (counter) -> 1 };
 		PolicyRateLimiter limiter = new PolicyRateLimiter(
 				() -> PolicySet.of(Policy.of("orders", Algorithm.GCRA, PER_TENANT.withQuotas(quotas("40/m")))),
-				new CounterKeys("rl"), this.counters, Fallback.to(this.local), OPTIONS, List.of(),
-				(counter) -> splitting[0].parts(counter));
+				new CounterKeys("rl"), split((counter) -> splitting[0].parts(counter)), Fallback.to(this.local),
+				OPTIONS, List.of());
 		check(limiter, ANN.withCost(20));
 		splitting[0] = Splitting.CONFIGURED;
 		assertThat(remaining(limiter, ANN)).containsExactly(35L);
@@ -309,7 +314,16 @@ class SplitCountersTests {
 	}
 
 	private static List<Long> remaining(PolicyRateLimiter limiter, Request request) {
-		return limiter.peek(request).toCompletableFuture().join().stream().map(LimitStatus::remaining).toList();
+		return CallerState.peek(limiter, request)
+			.toCompletableFuture()
+			.join()
+			.stream()
+			.map(LimitStatus::remaining)
+			.toList();
+	}
+
+	private Counters split(Splitting splitting) {
+		return SplitCounters.of(new FakeCounters(this.counters.memory, this.counters), splitting);
 	}
 
 	private PolicyRateLimiter limiter(Limit... limits) {
@@ -318,14 +332,14 @@ class SplitCountersTests {
 
 	private PolicyRateLimiter limiter(Policy policy) {
 		PolicySet policies = PolicySet.of(policy);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters, Fallback.to(this.local),
-				OPTIONS, List.of());
+		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), split(Splitting.CONFIGURED),
+				Fallback.to(this.local), OPTIONS, List.of());
 	}
 
 	/**
 	 * Counters as they are on several nodes, of which some may not answer.
 	 */
-	private final class Nodes implements Counters {
+	private final class Nodes implements FakeCounters.Answer {
 
 		private final MemoryCounters memory = new MemoryCounters(1_000, SplitCountersTests.this.now::get);
 
@@ -344,7 +358,7 @@ class SplitCountersTests {
 		private int calls;
 
 		@Override
-		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+		public CompletionStage<Grant> to(List<Counter> counters, Permits permits, Duration timeout) {
 			this.calls++;
 			this.asked.addAll(counters);
 			counters.forEach((counter) -> this.keys.add(counter.key()));
@@ -352,19 +366,18 @@ class SplitCountersTests {
 			List<Counter> well = counters.stream().filter((counter) -> !isSick(counter)).toList();
 			if (sick.isEmpty()) {
 				CompletableFuture<Grant> taken = this.memory.acquire(counters, permits)
-					.thenApply((grant) -> asRedis(grant, List.of()))
+					.thenApply((grant) -> FakeCounters.asRedis(grant, List.of()))
 					.toCompletableFuture();
 				return this.delay.isZero() ? taken : new CompletableFuture<Grant>().completeOnTimeout(taken.join(),
 						this.delay.toMillis(), TimeUnit.MILLISECONDS);
 			}
 			CompletionStage<Grant> late = this.lateSuccess ? this.memory.acquire(sick, permits)
 					: new CompletableFuture<>();
-			UnansweredException cause = new UnansweredException(Decision.Reason.TIMEOUT, "late", late);
+			Grant.Gap gap = new Grant.Gap(sick, new UnansweredException(Decision.Reason.TIMEOUT, "late"), late);
 			if (well.isEmpty()) {
-				return CompletableFuture.failedStage(cause);
+				return CompletableFuture.completedStage(Grant.unanswered(permits, gap));
 			}
-			return this.memory.acquire(well, permits)
-				.thenApply((grant) -> asRedis(grant, List.of(new Grant.Gap(sick, cause))));
+			return this.memory.acquire(well, permits).thenApply((grant) -> FakeCounters.asRedis(grant, List.of(gap)));
 		}
 
 		Set<String> keysOf(String limit) {
@@ -378,25 +391,6 @@ class SplitCountersTests {
 		private boolean isSick(Counter counter) {
 			return this.sick.contains(counter.key())
 					|| (this.allPartsSick && counter.spec().limit().name().equals("per-tenant"));
-		}
-
-		private Grant asRedis(Grant grant, List<Grant.Gap> gaps) {
-			return new Grant(grant.wanted(), grant.permits(), grant.readings(), gaps, source());
-		}
-
-		@Override
-		public CompletionStage<Void> giveBack(Grant grant, long permits) {
-			return this.memory.giveBack(grant, permits);
-		}
-
-		@Override
-		public CompletionStage<Void> reset(List<Counter> counters) {
-			return this.memory.reset(counters);
-		}
-
-		@Override
-		public Decision.Source source() {
-			return Decision.Source.REDIS;
 		}
 
 	}

@@ -1,4 +1,4 @@
-package dev.ratelimit.limiter;
+package dev.ratelimit.split;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,10 +22,14 @@ import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
+import dev.ratelimit.limiter.Fallback;
+import dev.ratelimit.limiter.LimiterOptions;
+import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
 
@@ -35,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What holds for counters in parts, whatever the traffic and the number of instances, in
  * virtual time.
  */
-class SplitProperties {
+class SplitPropertyTests {
 
 	private static final Duration STEP = Duration.ofNanos(200_000);
 
@@ -129,12 +133,18 @@ class SplitProperties {
 				.of(Policy.builder("orders").enforcement(enforcement).algorithm(Algorithm.GCRA).limit(limit).build());
 			LimiterOptions options = new LimiterOptions(Duration.ofSeconds(30), FailureMode.ALLOW, 64);
 			for (int i = 0; i < instances; i++) {
-				Counters leased = new LeasedCounters(new Central(), LeaseOptions.DEFAULTS, () -> instances,
-						(counter) -> true, (permits) -> {
+				Counters leased = new LeasedCounters(new FakeCounters(this.redis, this::askRedis),
+						LeaseOptions.DEFAULTS, () -> instances, (counter) -> true, (permits) -> {
 						}, this.nanos::get);
-				this.fleet.add(new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), leased,
-						Fallback.to(new MemoryCounters(10, () -> 0)), options, List.of()));
+				this.fleet.add(new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
+						SplitCounters.of(leased, Splitting.CONFIGURED), Fallback.to(new MemoryCounters(10, () -> 0)),
+						options, List.of()));
 			}
+		}
+
+		private CompletionStage<Grant> askRedis(List<Counter> counters, Permits permits, Duration timeout) {
+			this.calls++;
+			return this.redis.acquire(counters, permits);
 		}
 
 		List<Long> run(Random random, double perSecond, int cost) {
@@ -156,31 +166,6 @@ class SplitProperties {
 				}
 			}
 			return admitted;
-		}
-
-		private final class Central implements Counters {
-
-			@Override
-			public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-				World.this.calls++;
-				return World.this.redis.acquire(counters, permits);
-			}
-
-			@Override
-			public CompletionStage<Void> giveBack(Grant grant, long permits) {
-				return World.this.redis.giveBack(grant, permits);
-			}
-
-			@Override
-			public CompletionStage<Void> reset(List<Counter> counters) {
-				return World.this.redis.reset(counters);
-			}
-
-			@Override
-			public Decision.Source source() {
-				return Decision.Source.REDIS;
-			}
-
 		}
 
 	}

@@ -1,6 +1,7 @@
 package dev.ratelimit.testing;
 
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -18,6 +19,8 @@ public final class CapturedLog implements AutoCloseable {
 	public CapturedLog(String name) {
 		this.logger = (Logger) LoggerFactory.getLogger(name);
 		this.logger.setLevel(Level.INFO);
+		// Other threads write to it while a test reads it.
+		this.appender.list = new CopyOnWriteArrayList<>();
 		this.appender.start();
 		this.logger.addAppender(this.appender);
 	}

@@ -49,8 +49,6 @@ public final class ChaosProxy implements AutoCloseable {
 
 	private Mode mode = Mode.FORWARD;
 
-	private Delay requests = Delay.NONE;
-
 	private Delay replies = Delay.NONE;
 
 	private ChaosProxy(InetSocketAddress target) {
@@ -101,13 +99,7 @@ public final class ChaosProxy implements AutoCloseable {
 	 * @param jitter what it is late by in addition, at most
 	 */
 	public void delayReplies(Duration latency, Duration jitter) {
-		onLoop(() -> forward(Delay.NONE, new Delay(latency.toNanos(), jitter.toNanos())));
-	}
-
-	/** Delivers both requests and replies late and in order, each by as much. */
-	public void delay(Duration latency, Duration jitter) {
-		Delay delay = new Delay(latency.toNanos(), jitter.toNanos());
-		onLoop(() -> forward(delay, delay));
+		onLoop(() -> forward(new Delay(latency.toNanos(), jitter.toNanos())));
 	}
 
 	/**
@@ -133,14 +125,14 @@ public final class ChaosProxy implements AutoCloseable {
 	/** Resets every connection, with all that is on its way; new ones are healthy. */
 	public void cut() {
 		onLoop(() -> {
-			forward(Delay.NONE, Delay.NONE);
+			forward(Delay.NONE);
 			List.copyOf(this.connections).forEach(ProxiedConnection::reset);
 		});
 	}
 
 	/** Ends all faults. */
 	public void heal() {
-		onLoop(() -> forward(Delay.NONE, Delay.NONE));
+		onLoop(() -> forward(Delay.NONE));
 	}
 
 	/** Resets what is open and stops to listen. */
@@ -156,10 +148,6 @@ public final class ChaosProxy implements AutoCloseable {
 	@Override
 	public String toString() {
 		return "chaos proxy " + host() + ":" + this.port + " before " + this.target;
-	}
-
-	long requestDelayNanos() {
-		return this.requests.next();
 	}
 
 	long replyDelayNanos() {
@@ -209,9 +197,8 @@ public final class ChaosProxy implements AutoCloseable {
 		}
 	}
 
-	private void forward(Delay requests, Delay replies) {
+	private void forward(Delay replies) {
 		this.mode = Mode.FORWARD;
-		this.requests = requests;
 		this.replies = replies;
 	}
 

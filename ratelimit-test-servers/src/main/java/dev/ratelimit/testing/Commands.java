@@ -23,7 +23,7 @@ import io.lettuce.core.protocol.ProtocolVersion;
 /** Sends single commands to a server: any through Lettuce, the trivial ones without. */
 final class Commands {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
 	private Commands() {
 	}

@@ -1,4 +1,4 @@
-package dev.ratelimit.events;
+package dev.ratelimit.testing;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -28,19 +28,13 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.utils.Exit;
 import org.apache.kafka.common.utils.Time;
 import org.slf4j.LoggerFactory;
-import org.springframework.util.FileSystemUtils;
-
-import dev.ratelimit.testing.ChaosProxy;
-import dev.ratelimit.testing.Ports;
 
 /**
  * A real broker in this process, its own controller, which can be stopped and started
  * again on the same ports with the same data. There is a second way to it, through a
  * network that can be made sick.
  */
-final class KafkaBroker implements AutoCloseable {
-
-	private static final String HOST = "127.0.0.1";
+public final class KafkaBroker implements AutoCloseable {
 
 	private static final int CONTROLLER = 10_000;
 
@@ -48,7 +42,7 @@ final class KafkaBroker implements AutoCloseable {
 
 	private final int port = Ports.take();
 
-	private final ChaosProxy network = ChaosProxy.before(HOST, Ports.take());
+	private final ChaosProxy network = ChaosProxy.before(ServerHome.HOST, Ports.take());
 
 	private final Path directory;
 
@@ -68,7 +62,7 @@ final class KafkaBroker implements AutoCloseable {
 				nowhere);
 	}
 
-	static KafkaBroker started() throws IOException {
+	public static KafkaBroker started() throws IOException {
 		for (String name : List.of("kafka", "org.apache.kafka")) {
 			((Logger) LoggerFactory.getLogger(name)).setLevel(Level.ERROR);
 		}
@@ -86,27 +80,27 @@ final class KafkaBroker implements AutoCloseable {
 	/**
 	 * Where clients find it.
 	 */
-	String address() {
-		return HOST + ":" + this.port;
+	public String address() {
+		return ServerHome.HOST + ":" + this.port;
 	}
 
 	/**
 	 * Where clients find it through the network.
 	 */
-	String addressBehindTheNetwork() {
-		return HOST + ":" + this.network.port();
+	public String addressBehindTheNetwork() {
+		return ServerHome.HOST + ":" + this.network.port();
 	}
 
-	ChaosProxy network() {
+	public ChaosProxy network() {
 		return this.network;
 	}
 
-	void start() {
+	public void start() {
 		this.server = new KafkaRaftServer(KafkaConfig.fromProps(this.settings, false), Time.SYSTEM);
 		this.server.startup();
 	}
 
-	void stop() {
+	public void stop() {
 		this.server.shutdown();
 		this.server.awaitShutdown();
 	}
@@ -115,10 +109,10 @@ final class KafkaBroker implements AutoCloseable {
 	public void close() throws IOException {
 		stop();
 		this.network.close();
-		FileSystemUtils.deleteRecursively(this.directory);
+		ServerHome.delete(this.directory);
 	}
 
-	void create(String topic) throws Exception {
+	public void create(String topic) throws Exception {
 		try (Admin admin = Admin.create(Map.of("bootstrap.servers", address()))) {
 			admin.createTopics(List.of(new NewTopic(topic, PARTITIONS, (short) 1))).all().get(30, TimeUnit.SECONDS);
 		}
@@ -127,7 +121,7 @@ final class KafkaBroker implements AutoCloseable {
 	/**
 	 * All that is in a topic, each partition in its order.
 	 */
-	List<ConsumerRecord<String, String>> read(String topic) {
+	public List<ConsumerRecord<String, String>> read(String topic) {
 		List<ConsumerRecord<String, String>> records = new ArrayList<>();
 		Map<String, Object> settings = Map.of("bootstrap.servers", address());
 		try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings, new StringDeserializer(),
@@ -152,8 +146,8 @@ final class KafkaBroker implements AutoCloseable {
 		Properties settings = new Properties();
 		settings.putAll(Map.of("process.roles", "broker,controller", "node.id", "1", "log.dirs",
 				this.directory.resolve("data").toString()));
-		String proxied = HOST + ":" + this.network.target().getPort();
-		String controller = HOST + ":" + (this.port + CONTROLLER);
+		String proxied = ServerHome.HOST + ":" + this.network.target().getPort();
+		String controller = ServerHome.HOST + ":" + (this.port + CONTROLLER);
 		settings.putAll(Map.of("listeners",
 				"PLAINTEXT://" + address() + ",PROXIED://" + proxied + ",CONTROLLER://" + controller,
 				"advertised.listeners", "PLAINTEXT://" + address() + ",PROXIED://" + addressBehindTheNetwork(),

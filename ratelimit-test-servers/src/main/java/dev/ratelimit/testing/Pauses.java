@@ -10,6 +10,10 @@ import java.util.concurrent.locks.LockSupport;
  * The pauses of this machine itself: how late a thread was that has nothing to do but to
  * wake up each millisecond. So late was everything else, and no promise about time can
  * make up for it. Begins to watch when first used.
+ *
+ * <p>
+ * Threads that work are slowed down by others long before one that sleeps is: see
+ * {@link Contention}.
  */
 public final class Pauses {
 
@@ -21,6 +25,8 @@ public final class Pauses {
 	private static final int MOST = 100_000;
 
 	private static final Deque<Pause> SEEN = new ArrayDeque<>();
+
+	private static final Contention CONTENTION = new Contention();
 
 	static {
 		Thread thread = new Thread(Pauses::run, "pauses");
@@ -52,10 +58,23 @@ public final class Pauses {
 		return Duration.ofNanos(sum);
 	}
 
-	/** How long something took that began then, less the pauses meanwhile. */
+	/**
+	 * How long something took that began then, less the pauses meanwhile and less most of
+	 * the time in which threads of this machine waited for a processor.
+	 */
 	public static Duration without(long start) {
 		long end = now();
-		return Duration.ofNanos(end - start).minus(between(start, end));
+		return Duration.ofNanos(end - start).minus(lost(start, end));
+	}
+
+	/**
+	 * The pauses between two times, or most of the time in which threads of this machine
+	 * waited for a processor, if that is more.
+	 */
+	public static Duration lost(long start, long end) {
+		Duration pauses = between(start, end);
+		Duration waited = CONTENTION.between(start, end);
+		return (pauses.compareTo(waited) > 0) ? pauses : waited;
 	}
 
 	private static void run() {
@@ -66,6 +85,7 @@ public final class Pauses {
 			if (now - due > NOISE) {
 				note(new Pause(due, now));
 			}
+			CONTENTION.look(now);
 			due = now + TICK;
 		}
 	}

@@ -1,7 +1,6 @@
 package dev.ratelimit.testing;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
@@ -21,7 +20,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * checkout: who holds a port has a lock on its byte of a file that all of them share. The
  * lock ends with the JVM, however that ends.
  */
-public final class Ports {
+final class Ports {
 
 	private static final int FIRST = 11_000;
 
@@ -37,7 +36,7 @@ public final class Ports {
 	private Ports() {
 	}
 
-	public static synchronized int take() {
+	static synchronized int take() {
 		for (int attempt = 0; attempt < 1000; attempt++) {
 			int port = ThreadLocalRandom.current().nextInt(FIRST, LAST);
 			if (tryTake(port)) {
@@ -50,38 +49,24 @@ public final class Ports {
 	static synchronized void giveBack(int port) {
 		FileLock lock = TAKEN.remove(port);
 		if (lock != null) {
-			release(lock);
+			Unchecked.call(() -> {
+				lock.release();
+				return lock;
+			});
 		}
 	}
 
 	static synchronized boolean tryTake(int port) {
-		if (TAKEN.containsKey(port)) {
+		FileLock lock = TAKEN.containsKey(port) ? null : Unchecked.call(() -> SHARED.tryLock(port, 1, false));
+		if (lock == null) {
 			return false;
 		}
-		try {
-			FileLock lock = SHARED.tryLock(port, 1, false);
-			if (lock == null) {
-				return false;
-			}
-			if (isFree(port) && isFree(port + BUS)) {
-				TAKEN.put(port, lock);
-				return true;
-			}
-			lock.release();
-			return false;
+		TAKEN.put(port, lock);
+		boolean free = isFree(port) && isFree(port + BUS);
+		if (!free) {
+			giveBack(port);
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
-	private static void release(FileLock lock) {
-		try {
-			lock.release();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return free;
 	}
 
 	private static boolean isFree(int port) {
@@ -96,12 +81,7 @@ public final class Ports {
 	private static FileChannel open() {
 		Path file = Path.of(System.getProperty("java.io.tmpdir"),
 				"ratelimit-test-ports-" + System.getProperty("user.name"));
-		try {
-			return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return Unchecked.call(() -> FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
 	}
 
 }

@@ -1,7 +1,6 @@
 package dev.ratelimit.testing;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -10,7 +9,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -56,12 +54,7 @@ public final class PostgresServer implements AutoCloseable {
 
 	/** A server of the caller's own. */
 	public static PostgresServer start() {
-		try {
-			return new PostgresServer();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return Unchecked.call(PostgresServer::new);
 	}
 
 	/**
@@ -81,12 +74,8 @@ public final class PostgresServer implements AutoCloseable {
 
 	/** The pid of the postmaster; a restart changes it. */
 	public long pid() {
-		try {
-			return Long.parseLong(Files.readAllLines(this.home.resolve("data/postmaster.pid")).get(0).trim());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		Path file = this.home.resolve("data/postmaster.pid");
+		return Long.parseLong(Unchecked.call(() -> Files.readAllLines(file)).get(0).trim());
 	}
 
 	/** Makes an empty database, which is all that shared tests need to be alone. */
@@ -145,13 +134,10 @@ public final class PostgresServer implements AutoCloseable {
 
 	/** Starts a killed server anew, on the same port and with its data. */
 	public void restart() {
-		try {
+		this.postgres = Unchecked.call(() -> {
 			this.postgres.close();
-			this.postgres = launch();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+			return launch();
+		});
 	}
 
 	/** Ends the server and removes its files. */
@@ -159,14 +145,12 @@ public final class PostgresServer implements AutoCloseable {
 	public void close() {
 		thaw();
 		kill();
-		try (Stream<Path> files = Files.walk(this.home)) {
+		Unchecked.call(() -> {
 			this.watchdog.outputWriter().append("close\n").close();
 			this.postgres.close();
-			files.sorted(Comparator.reverseOrder()).forEach((file) -> file.toFile().delete());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+			return this.postgres;
+		});
+		ServerHome.delete(this.home);
 		Ports.giveBack(this.port);
 	}
 
@@ -194,13 +178,8 @@ public final class PostgresServer implements AutoCloseable {
 		String pids = processes().stream()
 			.map((process) -> Long.toString(process.pid()))
 			.collect(Collectors.joining(" "));
-		try {
-			if (!pids.isEmpty()) {
-				new ProcessBuilder("sh", "-c", "kill -" + name + " " + pids).start().onExit().join();
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		if (!pids.isEmpty()) {
+			ProcessLauncher.signal(name, pids);
 		}
 	}
 

@@ -2,8 +2,6 @@ package dev.ratelimit.testing;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -52,14 +50,27 @@ final class ProcessLauncher implements Launcher {
 	public Launched launch(Path directory, List<String> arguments) {
 		List<String> command = new ArrayList<>(List.of("sh", "-c", SCRIPT, directory.toString(), this.binary));
 		command.addAll(arguments);
+		Process shell = start(command);
+		BufferedReader reader = shell.inputReader(StandardCharsets.US_ASCII);
+		return new Running(shell, Long.parseLong(Unchecked.call(reader::readLine)), directory.resolve("output.log"));
+	}
+
+	/** Uses the shell's own kill: /bin/kill is missing in small images. */
+	static void signal(String name, String pids) {
+		waitFor(start(List.of("sh", "-c", "kill -" + name + " " + pids)));
+	}
+
+	private static Process start(List<String> command) {
+		return Unchecked.call(() -> new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start());
+	}
+
+	private static void waitFor(Process process) {
 		try {
-			Process shell = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-			BufferedReader reader = new BufferedReader(
-					new InputStreamReader(shell.getInputStream(), StandardCharsets.US_ASCII));
-			return new Running(shell, Long.parseLong(reader.readLine()), directory.resolve("output.log"));
+			process.waitFor();
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("Interrupted while waiting for " + process.info(), ex);
 		}
 	}
 
@@ -72,28 +83,24 @@ final class ProcessLauncher implements Launcher {
 
 		@Override
 		public void freeze() {
-			signal("STOP");
+			send("STOP");
 		}
 
 		@Override
 		public void thaw() {
-			signal("CONT");
+			send("CONT");
 		}
 
 		@Override
 		public void kill() {
-			signal("KILL");
+			send("KILL");
 			waitFor(this.shell);
 		}
 
 		@Override
 		public String output() {
-			try {
-				return Files.exists(this.log) ? Files.readString(this.log, StandardCharsets.ISO_8859_1) : "";
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+			return Unchecked
+				.call(() -> Files.exists(this.log) ? Files.readString(this.log, StandardCharsets.ISO_8859_1) : "");
 		}
 
 		@Override
@@ -109,28 +116,9 @@ final class ProcessLauncher implements Launcher {
 			}
 		}
 
-		// The shell's own kill: /bin/kill is missing in small images.
-		private void signal(String name) {
-			if (!alive()) {
-				return;
-			}
-			try {
-				waitFor(new ProcessBuilder("sh", "-c", "kill -" + name + " " + this.pid)
-					.redirectError(ProcessBuilder.Redirect.DISCARD)
-					.start());
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
-
-		private static void waitFor(Process process) {
-			try {
-				process.waitFor();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-				throw new IllegalStateException("Interrupted while waiting for " + process.info(), ex);
+		private void send(String signal) {
+			if (alive()) {
+				signal(signal, String.valueOf(this.pid));
 			}
 		}
 

@@ -31,7 +31,7 @@ final class ProxiedConnection {
 	ProxiedConnection(ChaosProxy proxy, Channel client) {
 		this.proxy = proxy;
 		this.client = client;
-		this.requests = new Direction(proxy::requestDelayNanos);
+		this.requests = new Direction(() -> 0);
 		this.replies = new Direction(proxy::replyDelayNanos);
 		client.pipeline().addLast(this.requests);
 		client.closeFuture().addListener((closed) -> proxy.closed(this));

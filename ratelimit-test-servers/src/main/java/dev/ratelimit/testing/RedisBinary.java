@@ -2,7 +2,6 @@ package dev.ratelimit.testing;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,12 +22,7 @@ final class RedisBinary {
 	}
 
 	static Path redis70() {
-		try {
-			return RedisExecProvider.defaultProvider().get().toPath().toAbsolutePath();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return Unchecked.call(RedisExecProvider.defaultProvider()::get).toPath().toAbsolutePath();
 	}
 
 	/**
@@ -56,18 +50,13 @@ final class RedisBinary {
 
 	private static Path copy(String version) {
 		String name = "redis-server-" + version;
-		try {
-			Path copy = Files.createTempDirectory("redis-6.2-").resolve(name);
-			Files.copy(UNPACKED.resolve(name), copy);
-			File file = copy.toFile();
-			file.setExecutable(true);
-			file.getParentFile().deleteOnExit();
-			file.deleteOnExit();
-			return copy;
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		Path copy = Unchecked.call(() -> Files.createTempDirectory("redis-6.2-")).resolve(name);
+		Unchecked.call(() -> Files.copy(UNPACKED.resolve(name), copy));
+		File file = copy.toFile();
+		file.setExecutable(true);
+		file.getParentFile().deleteOnExit();
+		file.deleteOnExit();
+		return copy;
 	}
 
 	private static boolean runs(Path binary) {

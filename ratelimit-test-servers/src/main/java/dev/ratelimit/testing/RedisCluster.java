@@ -14,8 +14,6 @@ import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.Partitions;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 
 /**
  * A real Redis Cluster of three primaries with a replica each, which fails over about
@@ -93,7 +91,8 @@ public final class RedisCluster implements AutoCloseable {
 	/** Waits until this node owns the key's slot in the eyes of all that can answer. */
 	public void awaitPrimaryOf(String key, RedisServer expected) {
 		int slot = SlotHash.getSlot(key);
-		await(expected + " to own slot " + slot).ignoreExceptions()
+		ServerHome.await(expected + " to own slot " + slot)
+			.ignoreExceptions()
 			.until(() -> responsive().allMatch((server) -> expected.port() == ownerPort(nodes(server), slot)));
 	}
 
@@ -166,14 +165,15 @@ public final class RedisCluster implements AutoCloseable {
 			String primary = this.servers.get(i).cli("CLUSTER", "MYID");
 			RedisServer replica = this.servers.get(PRIMARIES + i);
 			// Refused until the replica has heard of the primary.
-			await("replica to join").ignoreExceptions()
+			ServerHome.await("replica to join")
+				.ignoreExceptions()
 				.until(() -> replica.cli("CLUSTER", "REPLICATE", primary).equals("OK"));
 		}
 	}
 
 	private void awaitStable() {
 		for (RedisServer server : this.servers) {
-			await(server + " to see a healthy cluster").ignoreExceptions().until(() -> isStable(server));
+			ServerHome.await(server + " to see a healthy cluster").ignoreExceptions().until(() -> isStable(server));
 		}
 	}
 
@@ -200,13 +200,6 @@ public final class RedisCluster implements AutoCloseable {
 
 	private static Partitions nodes(RedisServer server) {
 		return ClusterPartitionParser.parse(server.cli("CLUSTER", "NODES"));
-	}
-
-	private static ConditionFactory await(String what) {
-		return Awaitility.await(what)
-			.atMost(Duration.ofSeconds(30))
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(50));
 	}
 
 }

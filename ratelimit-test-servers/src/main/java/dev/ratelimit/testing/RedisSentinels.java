@@ -1,13 +1,10 @@
 package dev.ratelimit.testing;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
 import io.lettuce.core.RedisURI;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 
 /**
  * A real primary with one replica and the three Sentinels that watch over them, which
@@ -97,7 +94,7 @@ public final class RedisSentinels implements AutoCloseable {
 		this.data.add(RedisServer.start());
 		replicate(this.data.get(1), this.data.get(0));
 		// Sentinels look for replicas only every ten seconds; let the first look find it.
-		await("replica to be linked").until(() -> isLinked(this.data.get(1)));
+		ServerHome.await("replica to be linked").until(() -> isLinked(this.data.get(1)));
 	}
 
 	private void startSentinels() {
@@ -111,7 +108,7 @@ public final class RedisSentinels implements AutoCloseable {
 	}
 
 	private void awaitStable() {
-		await("Sentinels to agree").ignoreExceptions().until(() -> {
+		ServerHome.await("Sentinels to agree").ignoreExceptions().until(() -> {
 			RedisServer primary = primary();
 			RedisServer replica = replica();
 			// Sentinels wait for eight seconds before they do this to a returned primary.
@@ -141,13 +138,6 @@ public final class RedisSentinels implements AutoCloseable {
 	private static void replicate(RedisServer replica, RedisServer primary) {
 		replica.cli("REPLICAOF", primary.host(), String.valueOf(primary.port()));
 		replica.cli("CONFIG", "REWRITE");
-	}
-
-	private static ConditionFactory await(String what) {
-		return Awaitility.await(what)
-			.atMost(Duration.ofSeconds(30))
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(50));
 	}
 
 }

@@ -1,7 +1,5 @@
 package dev.ratelimit.testing;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -174,12 +172,7 @@ public final class RedisServer implements AutoCloseable {
 	}
 
 	String sendInline(String command) {
-		try {
-			return Commands.sendInline(ServerHome.HOST, this.home.port(), command);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(command + " on " + this, ex);
-		}
+		return Unchecked.call(() -> Commands.sendInline(ServerHome.HOST, this.home.port(), command));
 	}
 
 }

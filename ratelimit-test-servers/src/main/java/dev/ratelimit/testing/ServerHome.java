@@ -1,7 +1,6 @@
 package dev.ratelimit.testing;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,6 +10,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.awaitility.core.ConditionTimeoutException;
 
 /**
@@ -25,25 +25,18 @@ record ServerHome(int port, Path directory) {
 
 	static ServerHome create() {
 		int port = Ports.take();
-		try {
-			Path directory = Files.createTempDirectory("redis-" + port + "-");
-			Files.createFile(directory.resolve("redis.conf"));
-			return new ServerHome(port, directory);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		Path directory = Unchecked.call(() -> Files.createTempDirectory("redis-" + port + "-"));
+		Unchecked.call(() -> Files.createFile(directory.resolve("redis.conf")));
+		return new ServerHome(port, directory);
 	}
 
 	/** Starts redis-server here and returns when it answers. */
 	Launcher.Launched launch(List<String> options) {
 		Launcher.Launched launched = LAUNCHER.launch(this.directory, arguments(options));
 		try {
-			Awaitility.await()
-				.atMost(Duration.ofSeconds(20))
-				.pollDelay(Duration.ZERO)
+			await("redis-server to answer").atMost(Duration.ofSeconds(20))
 				.pollInterval(Duration.ofMillis(5))
-				.until(() -> !launched.alive() || answers());
+				.until(() -> !launched.alive() || (answers() && listens(launched)));
 			if (launched.alive()) {
 				return launched;
 			}
@@ -54,14 +47,22 @@ record ServerHome(int port, Path directory) {
 		}
 	}
 
+	static ConditionFactory await(String what) {
+		return Awaitility.await(what)
+			.atMost(Duration.ofSeconds(30))
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(50));
+	}
+
 	void delete() {
 		Ports.giveBack(this.port);
-		if (Files.exists(this.directory)) {
-			try (Stream<Path> files = Files.walk(this.directory)) {
+		delete(this.directory);
+	}
+
+	static void delete(Path directory) {
+		if (Files.exists(directory)) {
+			try (Stream<Path> files = Unchecked.call(() -> Files.walk(directory))) {
 				files.sorted(Comparator.reverseOrder()).forEach((file) -> file.toFile().delete());
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
 			}
 		}
 	}
@@ -84,6 +85,12 @@ record ServerHome(int port, Path directory) {
 		catch (IOException ex) {
 			return false;
 		}
+	}
+
+	/** Another server may answer on the port while this one is about to fail at it. */
+	private static boolean listens(Launcher.Launched launched) {
+		String output = launched.output();
+		return output.contains("Ready to accept connections") || output.contains("Sentinel ID is");
 	}
 
 	private IllegalStateException failure(Launcher.Launched launched, Exception cause) {

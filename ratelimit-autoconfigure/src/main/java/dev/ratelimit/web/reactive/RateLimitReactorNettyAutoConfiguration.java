@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.web.reactive;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
@@ -15,18 +15,16 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import reactor.netty.http.server.HttpServer;
 
-import dev.ratelimit.web.reactive.QueuedRequests;
-
 /**
- * What refusals need of Reactor Netty, on the application's port and on the management
- * port, whose context finds the bean in its parent.
+ * Works around a fault of Reactor Netty that refusals run into, on the application's port
+ * and on the management port, whose context finds the bean in its parent.
  */
 @AutoConfiguration
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @ConditionalOnWebApplication(type = Type.REACTIVE)
 @ConditionalOnClass(HttpServer.class)
 @Conditional(RateLimitReactorNettyAutoConfiguration.OnFaultyVersion.class)
-public class RateLimitReactorNettyAutoConfiguration {
+public final class RateLimitReactorNettyAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.web.tracing;
 
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
@@ -9,19 +9,20 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-import dev.ratelimit.tracing.ObservedCalls;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.web.CallTrace;
 
 /**
- * Decisions in the traces of calls, where calls are traced. Without a tracer nobody would
- * see the events, and an observation makes a counter of each kind all the same.
+ * Notes decisions in the traces of calls, where calls are traced. Without a tracer the
+ * events would not be visible, yet the observation would count each kind of them.
  */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
 @ConditionalOnClass({ ObservationRegistry.class, Tracer.class })
 @ConditionalOnBean(Policies.class)
-public class RateLimitTracingAutoConfiguration {
+public final class RateLimitTracingAutoConfiguration {
 
-	/** Asked for when needed: Boot's own configurations of tracers may come later. */
+	/** By providers: Boot's own configurations of tracers may come later. */
 	@Bean
 	@ConditionalOnMissingBean
 	CallTrace.Source rateLimitCallTraces(ObjectProvider<ObservationRegistry> observations,

@@ -1,7 +1,7 @@
 /**
- * What traces are told.
+ * Decisions in traces.
  */
 @NullMarked
-package dev.ratelimit.tracing;
+package dev.ratelimit.web.tracing;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package dev.ratelimit.autoconfigure;
+package dev.ratelimit.web.reactive;
 
 import java.io.BufferedReader;
 import java.io.IOException;

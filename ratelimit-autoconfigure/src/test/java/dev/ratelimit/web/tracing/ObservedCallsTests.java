@@ -1,4 +1,4 @@
-package dev.ratelimit.tracing;
+package dev.ratelimit.web.tracing;
 
 import java.util.List;
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.benchmarks.peers;
+package dev.ratelimit.benchmarks.common;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -17,12 +17,15 @@ import com.sun.management.OperatingSystemMXBean;
  * @param stolen time in which others had a processor that was wanted here, in ticks
  * @param all time of all processors, in ticks
  */
-record Machine(double ownSeconds, double busy, double stolen, double all) {
+public record Machine(double ownSeconds, double busy, double stolen, double all) {
+
+	/** USER_HZ, which is 100 on every Linux. */
+	private static final double TICKS_PER_SECOND = 100;
 
 	private static final OperatingSystemMXBean SYSTEM = ManagementFactory
 		.getPlatformMXBean(OperatingSystemMXBean.class);
 
-	static Machine now() {
+	public static Machine now() {
 		double own = SYSTEM.getProcessCpuTime() / 1e9;
 		try {
 			// cpu user nice system idle iowait irq softirq steal ...
@@ -36,26 +39,43 @@ record Machine(double ownSeconds, double busy, double stolen, double all) {
 		}
 	}
 
-	static double loadAverage() {
+	/**
+	 * Processor time of all child processes that have ended, in seconds; NaN where it is
+	 * not known.
+	 */
+	public static double endedChildrenSeconds() {
+		try {
+			String stat = Files.readString(Path.of("/proc/self/stat"));
+			// After the name, which may contain blanks: the 14th and 15th field, in
+			// ticks.
+			String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+			return (Double.parseDouble(fields[13]) + Double.parseDouble(fields[14])) / TICKS_PER_SECOND;
+		}
+		catch (IOException | RuntimeException ex) {
+			return Double.NaN;
+		}
+	}
+
+	public static double loadAverage() {
 		return SYSTEM.getSystemLoadAverage();
 	}
 
-	static int cores() {
+	public static int cores() {
 		return SYSTEM.getAvailableProcessors();
 	}
 
 	/** What happened since an earlier reading. */
-	Machine since(Machine earlier) {
+	public Machine since(Machine earlier) {
 		return new Machine(this.ownSeconds - earlier.ownSeconds, this.busy - earlier.busy, this.stolen - earlier.stolen,
 				this.all - earlier.all);
 	}
 
 	/** How many processors worked for anybody. */
-	double busyCores() {
+	public double busyCores() {
 		return this.busy / this.all * cores();
 	}
 
-	double stolenShare() {
+	public double stolenShare() {
 		return this.stolen / this.all;
 	}
 

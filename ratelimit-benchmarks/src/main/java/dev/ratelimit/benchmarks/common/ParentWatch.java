@@ -1,4 +1,4 @@
-package dev.ratelimit.benchmarks.peers;
+package dev.ratelimit.benchmarks.common;
 
 import java.io.IOException;
 
@@ -6,12 +6,12 @@ import java.io.IOException;
  * Ends this JVM with the one that started it. Standard input ends when the parent does,
  * however that happens.
  */
-final class ParentWatch {
+public final class ParentWatch {
 
 	private ParentWatch() {
 	}
 
-	static void start() {
+	public static void start() {
 		Thread thread = new Thread(() -> {
 			try {
 				while (System.in.read() >= 0) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.benchmarks.peers;
+package dev.ratelimit.benchmarks.gateway;
 
 import java.net.InetSocketAddress;
 
@@ -13,9 +13,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Primary;
 import reactor.core.publisher.Mono;
 
+import dev.ratelimit.benchmarks.common.ParentWatch;
+
 /**
- * The smallest gateway with our starter. What it has is said by the arguments of a
- * {@link GatewayVariant}; its port is the first line that it prints.
+ * The smallest gateway with our starter, configured by gateway.yml. Its port is the first
+ * line that it prints.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -1,60 +1,72 @@
-package dev.ratelimit.benchmarks.peers;
+package dev.ratelimit.benchmarks.gateway;
 
-import java.io.File;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
-import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import reactor.core.publisher.Mono;
-import reactor.netty.DisposableServer;
-import reactor.netty.http.server.HttpServer;
 
-import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.benchmarks.common.Machine;
+import dev.ratelimit.benchmarks.common.MeasuredRedis;
+import dev.ratelimit.benchmarks.common.RunOptions;
 
 /**
- * What a limit costs a gateway: how much of the throughput without any filter is kept,
- * and what becomes of the latency. Load and upstream are in this JVM, each gateway is in
- * a fresh one; variants take turns and the medians are reported.
+ * What a filter costs a gateway. All filters are routes of one process, so that they have
+ * the same compiled code and heap. The routes take turns, and every turn compares each
+ * filter with the plain route a few seconds apart.
  *
  * <p>
  * {@code java -jar ratelimit-benchmarks/target/ratelimit-benchmarks.jar gateway --quick}
  */
-@Command(name = "gateway", description = "A gateway with no filter, with ours and with its own, over HTTP.",
+@Command(name = "gateway", description = "The cost of filters in a gateway: ours and its own, over HTTP.",
 		mixinStandardHelpOptions = true)
 public final class GatewayCommand implements Callable<Integer> {
 
-	@Option(names = "--quick", description = "Shorter: ends within 6 minutes.")
-	private boolean quick;
+	private static final int MAX_TURNS = 30;
 
-	@Option(names = "--only", split = ",", paramLabel = "VARIANT",
-			description = "Only these: no-filter, ours-strict, ours-leased, scg.")
+	private static final int QUICK_TURNS = 8;
+
+	/** Fewer turns than this are never enough. */
+	private static final int MIN_TURNS = 8;
+
+	/**
+	 * If the intervals of all judged costs are no wider than this, no further turn is
+	 * needed.
+	 */
+	private static final double NARROW = 0.04;
+
+	@Mixin
+	private RunOptions options = new RunOptions();
+
+	@Option(names = "--only", split = ",", paramLabel = "ROUTE",
+			description = "Only these routes, and the plain one: strict, composite, leased, standin, builtin.")
 	private List<String> only = List.of();
 
-	@Option(names = "--rounds", defaultValue = "3", paramLabel = "N",
-			description = "How often each is measured (default: ${DEFAULT-VALUE}).")
-	private int rounds;
+	@Option(names = "--turns", paramLabel = "N",
+			description = "Measured turns, fewer if the intervals are narrow before (default: 30, quick 8).")
+	private @Nullable Integer turns;
+
+	@Option(names = "--warm-up-turns", defaultValue = "12", paramLabel = "N",
+			description = "At most this many turns before, until three in a row differ by less than 5 %% "
+					+ "(default: ${DEFAULT-VALUE}).")
+	private int warmUpTurns = WarmUp.MAX_TURNS;
 
 	@Option(names = "--connections", defaultValue = "32", paramLabel = "N",
-			description = "Connections, each with one call at a time (default: ${DEFAULT-VALUE}).")
+			description = "Connections, each with one request at a time (default: ${DEFAULT-VALUE}).")
 	private int connections;
 
-	@Option(names = "--warm-up", paramLabel = "DURATION",
-			description = "Time for the compiler of each gateway (default: PT60S, quick PT45S).")
-	private @Nullable Duration warmUp;
-
 	@Option(names = "--measure", paramLabel = "DURATION",
-			description = "Time of each measurement (default: PT10S, quick PT5S).")
+			description = "Time of a route in a turn, in whole seconds (default: PT5S, quick PT3S).")
 	private @Nullable Duration measure;
 
 	@Option(names = "--deadline", defaultValue = "PT0.02S", paramLabel = "DURATION",
@@ -62,8 +74,9 @@ public final class GatewayCommand implements Callable<Integer> {
 	@SuppressWarnings("NullAway.Init")
 	private Duration deadline;
 
-	@Option(names = "--json", paramLabel = "FILE", description = "Also writes results and ratios to a file.")
-	private @Nullable File json;
+	@Option(names = "--stacks", paramLabel = "DIR",
+			description = "Keeps the stacks of the profiles, one file per route, for flame graphs.")
+	private @Nullable Path stacks;
 
 	@Spec
 	@SuppressWarnings("NullAway.Init")
@@ -71,80 +84,71 @@ public final class GatewayCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() throws IOException {
-		List<GatewayMeasurement> measured = new ArrayList<>();
-		List<GatewayVariant> variants = variants();
-		DisposableServer upstream = upstream();
-		try (RedisServer redis = RedisServer.start();
-				ServerProbe probe = new ServerProbe(redis.uri());
-				Gateways gateways = new Gateways()) {
-			for (GatewayVariant variant : variants) {
-				System.err.printf("warming up %s for %d s%n", variant, warmUp().toSeconds());
-				gateways
-					.start(variant, variant.arguments(redis.uri(), upstream.port(), this.deadline), this.connections)
-					.run(warmUp());
-			}
-			for (int round = 1; round <= this.rounds; round++) {
-				for (WarmGateway gateway : gateways.all()) {
-					System.err.printf("[%d/%d] round %d of %d: %s%n", measured.size() + 1,
-							this.rounds * variants.size(), round, this.rounds, gateway.variant());
-					GatewayMeasurement each = gateway.measure(measure(), probe);
-					System.err.printf("        %,.0f requests/s, p99 %,.0f µs%n", each.throughput(), each.p99Micros());
-					measured.add(each);
-				}
-			}
+		double loadBefore = Machine.loadAverage();
+		try (MeasuredRedis redis = this.options.openRedis();
+				Lab lab = new Lab(redis, Route.select(this.only), this.connections, this.deadline)) {
+			WarmUp warmUp = warmUp(lab);
+			List<Map<Route, Turn>> measured = measure(lab);
+			Map<Route, Profile> profiles = lab.profiles(measure().multipliedBy(2), this.stacks);
+			GatewayReport report = GatewayReport.of(new GatewayReport.Environment(lab.parts(),
+					Runtime.version().toString(), Machine.cores(), loadBefore, warmUp.turns(), warmUp.spread(),
+					warmUp.steady(), measured.size(), measure().toSeconds()), measured, profiles);
+			report.print(this.spec.commandLine().getOut());
+			this.options.write(report);
+			redis.flush();
+			return report.passed() ? 0 : 1;
 		}
-		finally {
-			upstream.disposeNow();
-		}
-		GatewayReport report = GatewayReport.of(measured);
-		report.print(this.spec.commandLine().getOut());
-		if (this.json != null) {
-			new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValue(this.json, report);
-		}
-		return report.results().stream().allMatch(GatewayMeasurement::sound) ? 0 : 1;
 	}
 
-	private Duration warmUp() {
-		return (this.warmUp != null) ? this.warmUp : Duration.ofSeconds(this.quick ? 45 : 60);
+	private WarmUp warmUp(Lab lab) {
+		WarmUp warmUp = new WarmUp(this.warmUpTurns);
+		while (!warmUp.over()) {
+			Map<Route, Turn> turn = lab.turn(measure());
+			warmUp.add(turn.values().stream().map(Turn::gatewayMicros).toList());
+			System.err.printf(Locale.ROOT, "warm-up %d, at most %d: the last three turns differ by %.1f %%;%s%n",
+					warmUp.turns(), this.warmUpTurns, 100 * warmUp.spread(), text(turn));
+		}
+		return warmUp;
+	}
+
+	/**
+	 * The processor time per request of the gateway, and the share of requests that
+	 * failed.
+	 */
+	private static String text(Map<Route, Turn> turn) {
+		StringBuilder text = new StringBuilder(" gateway µs");
+		turn.forEach(
+				(route, one) -> text.append(String.format(Locale.ROOT, " %s %.0f", route.id(), one.gatewayMicros()))
+					.append((one.failedShare() > 0)
+							? String.format(Locale.ROOT, " (%.1f %% failed)", 100 * one.failedShare()) : ""));
+		return text.toString();
+	}
+
+	private List<Map<Route, Turn>> measure(Lab lab) {
+		int most = (this.turns != null) ? this.turns : this.options.quick() ? QUICK_TURNS : MAX_TURNS;
+		List<Map<Route, Turn>> measured = new ArrayList<>();
+		while (measured.size() < most && !(measured.size() >= MIN_TURNS && narrow(measured))) {
+			Map<Route, Turn> turn = lab.turn(measure());
+			measured.add(turn);
+			StringBuilder line = new StringBuilder();
+			GatewayReport.costs(measured)
+				.forEach(
+						(route, cost) -> line.append(String.format(Locale.ROOT, " %s %.2f", route.id(), cost.value())));
+			System.err.printf("turn %d of %d:%s; costs so far%s%n", measured.size(), most, text(turn), line);
+		}
+		return measured;
+	}
+
+	private static boolean narrow(List<Map<Route, Turn>> measured) {
+		return GatewayReport.costs(measured)
+			.entrySet()
+			.stream()
+			.filter((cost) -> cost.getKey().goal().must() != null)
+			.allMatch((cost) -> cost.getValue().width() <= NARROW);
 	}
 
 	private Duration measure() {
-		return (this.measure != null) ? this.measure : Duration.ofSeconds(this.quick ? 5 : 10);
-	}
-
-	private static DisposableServer upstream() {
-		return HttpServer.create()
-			.host("127.0.0.1")
-			.port(0)
-			.handle((request, response) -> response.sendString(Mono.just("ok")))
-			.bindNow();
-	}
-
-	private List<GatewayVariant> variants() {
-		return this.only.isEmpty() ? Arrays.asList(GatewayVariant.values())
-				: this.only.stream().map(GatewayVariant::parse).toList();
-	}
-
-	/** Those that are up, until the end. */
-	private static final class Gateways implements AutoCloseable {
-
-		private final List<WarmGateway> gateways = new ArrayList<>();
-
-		WarmGateway start(GatewayVariant variant, List<String> arguments, int connections) throws IOException {
-			WarmGateway gateway = new WarmGateway(variant, arguments, connections);
-			this.gateways.add(gateway);
-			return gateway;
-		}
-
-		List<WarmGateway> all() {
-			return this.gateways;
-		}
-
-		@Override
-		public void close() {
-			this.gateways.forEach(WarmGateway::close);
-		}
-
+		return (this.measure != null) ? this.measure : Duration.ofSeconds(this.options.quick() ? 3 : 5);
 	}
 
 }

@@ -1,31 +1,37 @@
-package dev.ratelimit.benchmarks.peers;
+package dev.ratelimit.benchmarks.gateway;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
+import io.lettuce.core.RedisURI;
+
+import dev.ratelimit.benchmarks.common.ChildJvm;
+
 /**
- * A gateway in a JVM of its own.
+ * The gateway, in a JVM of its own.
  */
 final class GatewayProcess implements AutoCloseable {
+
+	/** The last two let the profiler name the frame in which a sample was taken. */
+	private static final List<String> OPTIONS = List.of("-Xms512m", "-Xmx512m", "-XX:+UnlockDiagnosticVMOptions",
+			"-XX:+DebugNonSafepoints");
 
 	private final Process process;
 
 	private final int port;
 
 	/**
-	 * Starts a gateway and returns when it listens.
-	 * @param arguments of the application
+	 * Starts the gateway and returns when it listens.
+	 * @param upstream port of the service behind it
+	 * @param deadline of a check of ours
 	 */
-	GatewayProcess(List<String> arguments) throws IOException {
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms400m", "-Xmx400m",
-						"-cp", System.getProperty("java.class.path"), GatewayApplication.class.getName()));
-		command.addAll(arguments);
-		this.process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+	GatewayProcess(RedisURI redis, int upstream, Duration deadline) throws IOException {
+		this.process = ChildJvm.start(OPTIONS, GatewayApplication.class.getName(),
+				List.of("--spring.config.location=classpath:dev/ratelimit/benchmarks/gateway/gateway.yml",
+						"--spring.data.redis.url=" + redis.toURI(), "--upstream.port=" + upstream,
+						"--ratelimit.redis.timeout=" + deadline, "--ratelimit.policies-store.snapshot-file=none"));
 		BufferedReader out = this.process.inputReader();
 		String line = out.readLine();
 		while (line != null && !line.matches("\\d+")) {
@@ -43,9 +49,13 @@ final class GatewayProcess implements AutoCloseable {
 		return this.port;
 	}
 
-	/** Processor time used so far. */
-	Duration cpu() {
-		return this.process.info().totalCpuDuration().orElse(Duration.ZERO);
+	long pid() {
+		return this.process.pid();
+	}
+
+	/** Processor time used so far, in seconds. */
+	double cpuSeconds() {
+		return this.process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos() / 1e9;
 	}
 
 	@Override

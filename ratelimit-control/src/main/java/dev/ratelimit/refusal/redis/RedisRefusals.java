@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.refusal.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -9,54 +9,57 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 import io.lettuce.core.Limit;
 import io.lettuce.core.Range;
 import io.lettuce.core.StreamMessage;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.redis.LuaScript;
+import dev.ratelimit.redis.RedisConnector;
+import dev.ratelimit.redis.RedisSender;
 import dev.ratelimit.refusal.Refusal;
 import dev.ratelimit.refusal.RefusalHistory;
 import dev.ratelimit.refusal.RefusalQuery;
 
 /**
  * The refusals of the fleet in one stream in Redis. Times are those of Redis's clock: an
- * instance says how long ago a refusal was. A batch is one script call; who looks for a
- * refusal reads pages of the stream and picks, so that Redis is never busy with it for
- * long. Looks have a connection of their own, made with the first, and are made one after
- * the other: checks must not wait behind what a look reads.
+ * instance sends the age of a refusal. A batch is one script call. A search reads pages
+ * of the stream and filters them here, so that no call occupies Redis for long. Searches
+ * run one after the other on their own connection, made for the first one: checks must
+ * not wait behind the pages.
  */
 public final class RedisRefusals implements RefusalHistory, AutoCloseable {
 
-	/** How many looks may wait for others. */
-	static final int MOST_WAITING = 16;
+	private static final LuaScript SCRIPT = LuaScript.named("refusals");
 
-	private static final Duration PATIENCE = Duration.ofSeconds(2);
+	/** Searches that may wait for others. */
+	static final int MAX_WAITING = 16;
 
-	private static final long TIMEOUT_MILLIS = 1_000;
+	private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
+
+	private static final Duration TIMEOUT = Duration.ofMillis(1_000);
 
 	private static final int PAGE = 250;
 
-	/** How much of the history one look goes through before it shows what it has. */
-	private static final int MOST_READ = 20_000;
+	/** Entries that one search reads before it answers. */
+	private static final int MAX_READ = 20_000;
 
-	/** An entry arrives after what it tells of: at the end of a long interval. */
+	/** An entry for repeats arrives at the end of their interval. */
 	private static final Duration LATEST_ARRIVAL = Duration.ofSeconds(75);
 
 	private static final Pattern ID = Pattern.compile("\\d{1,15}-\\d{1,9}");
 
-	private final RedisConnector connector;
+	private final RedisSender sender;
 
 	private final RedisConnector reader;
 
 	private boolean connecting;
 
-	private int looks;
+	private int searches;
 
-	private CompletableFuture<?> lastLook = CompletableFuture.completedFuture(null);
+	private CompletableFuture<?> lastSearch = CompletableFuture.completedFuture(null);
 
 	private final byte[] key;
 
@@ -66,76 +69,58 @@ public final class RedisRefusals implements RefusalHistory, AutoCloseable {
 
 	private final InstantSource clock;
 
-	private RedisRefusals(RedisConnector connector, RedisConnector reader, String prefix, int maxEntries,
-			Duration retention, InstantSource clock) {
-		this.connector = connector;
+	/**
+	 * @param sender over the limiter's connection
+	 * @param reader another connection, not started yet, for reading; closed with this
+	 * @param prefix first part of the key
+	 */
+	public RedisRefusals(RedisSender sender, RedisConnector reader, String prefix, int maxEntries, Duration retention,
+			InstantSource clock) {
+		this.sender = sender;
 		this.reader = reader;
-		this.key = bytes(prefix + ":{refusals}:history");
+		this.key = RedisSender.bytes(prefix + ":{refusals}:history");
 		this.maxEntries = maxEntries;
 		this.retention = retention;
 		this.clock = clock;
-	}
-
-	/**
-	 * Those of a fleet.
-	 * @param connector the limiter's connection
-	 * @param reader another one, not started yet, to look by; closed with this
-	 * @param prefix first part of the key
-	 * @param maxEntries entries that are kept at most
-	 * @param retention how long they are kept
-	 * @param clock tells how long ago a refusal was
-	 */
-	public static RedisRefusals on(RedisConnector connector, RedisConnector reader, String prefix, int maxEntries,
-			Duration retention, InstantSource clock) {
-		return new RedisRefusals(connector, reader, prefix, maxEntries, retention, clock);
 	}
 
 	@Override
 	public CompletionStage<Void> add(List<Refusal> refusals) {
 		long now = this.clock.millis();
 		List<byte[]> arguments = new ArrayList<>(2 + 2 * refusals.size());
-		arguments.add(bytes(Integer.toString(this.maxEntries)));
-		arguments.add(bytes(Long.toString(this.retention.toMillis())));
+		arguments.add(RedisSender.bytes(this.maxEntries));
+		arguments.add(RedisSender.bytes(this.retention.toMillis()));
 		for (Refusal refusal : refusals) {
-			arguments.add(bytes(Long.toString(Math.max(0, now - refusal.time().toEpochMilli()))));
-			arguments.add(bytes(RefusalTexts.encode(refusal)));
+			arguments.add(RedisSender.bytes(Math.max(0, now - refusal.time().toEpochMilli())));
+			arguments.add(RedisSender.bytes(RefusalCodec.encode(refusal)));
 		}
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connector.commands();
-		if (commands == null) {
-			return CompletableFuture.failedStage(Failures.NOT_CONNECTED);
-		}
-		try {
-			return LuaScript.REFUSALS.call(commands, new byte[][] { this.key }, arguments.toArray(byte[][]::new))
-				.thenApply((reply) -> null);
-		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.failedStage(ex);
-		}
+		return this.sender.call(SCRIPT, new byte[][] { this.key }, arguments.toArray(byte[][]::new), TIMEOUT)
+			.thenApply((reply) -> null);
 	}
 
 	@Override
 	public synchronized CompletionStage<Page> find(RefusalQuery query) {
-		if (this.looks > MOST_WAITING) {
-			return CompletableFuture.failedStage(new RejectedExecutionException(
-					"there are " + MOST_WAITING + " looks at the history waiting already"));
+		if (this.searches > MAX_WAITING) {
+			return CompletableFuture.failedStage(
+					new RejectedExecutionException(MAX_WAITING + " searches of the history are waiting already"));
 		}
-		this.looks++;
-		CompletableFuture<Page> look = this.lastLook.handleAsync((page, failure) -> query).thenCompose(this::look);
-		this.lastLook = look.whenComplete((page, failure) -> looked());
-		return look;
+		this.searches++;
+		CompletableFuture<Page> search = this.lastSearch.handleAsync((page, failure) -> query).thenCompose(this::read);
+		this.lastSearch = search.whenComplete((page, failure) -> finished());
+		return search;
 	}
 
-	private synchronized void looked() {
-		this.looks--;
+	private synchronized void finished() {
+		this.searches--;
 	}
 
-	/** Closes the connection that is looked by. */
+	/** Closes the connection for reading. */
 	@Override
 	public void close() {
 		this.reader.close();
 	}
 
-	private CompletionStage<Page> look(RefusalQuery query) {
+	private CompletionStage<Page> read(RefusalQuery query) {
 		connect();
 		String before = query.before();
 		String last = (before != null) ? idBefore(before)
@@ -150,11 +135,11 @@ public final class RedisRefusals implements RefusalHistory, AutoCloseable {
 		return "redis";
 	}
 
-	/** Called by one look at a time. */
+	/** Called by one search at a time. */
 	private void connect() {
 		if (!this.connecting) {
 			this.connecting = true;
-			this.reader.start(PATIENCE, "nobody can look at the history of refusals until it can");
+			this.reader.start(CONNECT_TIMEOUT, "the history of refusals cannot be read until it can");
 		}
 	}
 
@@ -173,28 +158,17 @@ public final class RedisRefusals implements RefusalHistory, AutoCloseable {
 				return CompletableFuture.completedStage(new Page(found, null));
 			}
 			String lastRead = page.get(page.size() - 1).getId();
-			return (read + PAGE >= MOST_READ) ? CompletableFuture.completedStage(new Page(found, lastRead))
+			return (read + PAGE >= MAX_READ) ? CompletableFuture.completedStage(new Page(found, lastRead))
 					: find(query, first, idBefore(lastRead), found, read + PAGE);
 		});
 	}
 
 	private CompletionStage<List<StreamMessage<byte[], byte[]>>> page(String first, String last) {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.reader.commands();
-		if (commands == null) {
-			return CompletableFuture.failedStage(Failures.NOT_CONNECTED);
-		}
-		try {
-			return commands.xrevrange(this.key, Range.create(first, last), Limit.from(PAGE))
-				.toCompletableFuture()
-				.copy()
-				.orTimeout(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
-		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.failedStage(ex);
-		}
+		return RedisSender.on(this.reader)
+			.send(TIMEOUT, (commands) -> commands.xrevrange(this.key, Range.create(first, last), Limit.from(PAGE)));
 	}
 
-	/** What is no id begins with the newest. */
+	/** An invalid id starts with the newest entry. */
 	private static String idBefore(String id) {
 		if (!ID.matcher(id).matches()) {
 			return "+";
@@ -218,11 +192,7 @@ public final class RedisRefusals implements RefusalHistory, AutoCloseable {
 				text = value;
 			}
 		}
-		return RefusalTexts.decode(time, text);
-	}
-
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
+		return RefusalCodec.decode(time, text);
 	}
 
 }

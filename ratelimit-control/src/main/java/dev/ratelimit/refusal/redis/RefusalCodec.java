@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.refusal.redis;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -8,39 +8,42 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Quota;
-import dev.ratelimit.refusal.Circumstances;
+import dev.ratelimit.refusal.RefusalContext;
 import dev.ratelimit.refusal.QuotaState;
 import dev.ratelimit.refusal.Refusal;
 
 /**
- * How refusals are written in Redis: a line for each part, always the same number of them
- * and empty where there is nothing, then a line for each dimension of the caller. The
- * time stands beside it. What makes no sense is no entry.
+ * The text of a refusal in Redis: a fixed number of lines, empty where there is no value,
+ * then one line per dimension of the caller. The time is a field of its own. An invalid
+ * text is skipped.
  */
-final class RefusalTexts {
+final class RefusalCodec {
 
-	/** Another number means that other lines follow. */
+	/** Changes with the lines. */
 	private static final String FORMAT = "1";
 
-	private RefusalTexts() {
+	private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+
+	private RefusalCodec() {
 	}
 
 	static String encode(Refusal refusal) {
 		Refusal.Verdict verdict = refusal.verdict();
-		Circumstances circumstances = refusal.circumstances();
+		RefusalContext context = refusal.context();
 		List<Object> lines = new ArrayList<>(32);
 		lines.addAll(Arrays.asList(FORMAT, refusal.instance(), refusal.traceId(), refusal.repeated(),
 				refusal.lasted().toMillis()));
 		lines.addAll(Arrays.asList(verdict.policy(), verdict.version(), verdict.outcome(), verdict.reason(),
 				verdict.source(), verdict.shadow(), verdict.mode(), verdict.cost(), verdict.node()));
-		lines.addAll(Arrays.asList(String.join(" ", circumstances.breakersOpen()), circumstances.newestVersion(),
-				circumstances.rolloutPercent(), circumstances.changed(), circumstances.changedAgo().toMillis()));
+		lines.addAll(Arrays.asList(String.join(" ", context.breakersOpen()), context.newestVersion(),
+				context.rolloutPercent(), context.changed(), context.changedAgo().toMillis()));
 		QuotaState quota = verdict.quota();
 		lines.addAll((quota == null) ? Arrays.asList("", "", "", "", "", "")
 				: Arrays.asList(quota.limit(), String.join(" ", quota.by()), quota.quota(), quota.remaining(),
@@ -52,9 +55,7 @@ final class RefusalTexts {
 		return text.toString();
 	}
 
-	/**
-	 * Reads a refusal, {@code null} if it is none.
-	 */
+	/** Reads a refusal; {@code null} for an invalid text. */
 	static @Nullable Refusal decode(String time, String text) {
 		try {
 			Iterator<String> lines = text.lines().iterator();
@@ -79,7 +80,7 @@ final class RefusalTexts {
 		String mode = optional(lines.next());
 		long cost = number(lines);
 		String node = optional(lines.next());
-		Circumstances circumstances = new Circumstances(list(lines.next()), number(lines), (int) number(lines),
+		RefusalContext context = new RefusalContext(list(lines.next()), number(lines), (int) number(lines),
 				optional(lines.next()), millis(lines));
 		Refusal.Verdict verdict = new Refusal.Verdict(policy, version, outcome, reason, source, shadow,
 				(mode != null) ? FailureMode.valueOf(mode) : null, cost, quota(lines), node);
@@ -88,7 +89,7 @@ final class RefusalTexts {
 			int space = line.indexOf(' ');
 			caller.put(line.substring(0, space), line.substring(space + 1));
 		});
-		return new Refusal(time, instance, caller, verdict, circumstances, traceId, repeated, lasted);
+		return new Refusal(time, instance, caller, verdict, context, traceId, repeated, lasted);
 	}
 
 	private static @Nullable QuotaState quota(Iterator<String> lines) {
@@ -119,14 +120,9 @@ final class RefusalTexts {
 		return text.isEmpty() ? null : text;
 	}
 
-	/** A route may be named by anything. */
+	/** The name of a route may contain line breaks. */
 	private static String clean(String text) {
-		for (int i = 0; i < text.length(); i++) {
-			if (Character.isISOControl(text.charAt(i))) {
-				return text.replaceAll("\\p{Cntrl}", " ");
-			}
-		}
-		return text;
+		return CONTROL.matcher(text).replaceAll(" ");
 	}
 
 }

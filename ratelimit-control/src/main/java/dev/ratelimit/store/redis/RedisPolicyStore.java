@@ -1,31 +1,29 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
-import io.lettuce.core.Limit;
-import io.lettuce.core.Range;
-import io.lettuce.core.RedisConnectionException;
-import io.lettuce.core.StreamMessage;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.background.Listeners;
+import dev.ratelimit.redis.LuaScript;
+import dev.ratelimit.redis.RedisConnector;
+import dev.ratelimit.redis.RedisSender;
+import dev.ratelimit.redis.RedisSignals;
+import dev.ratelimit.store.AuditEntry;
+import dev.ratelimit.store.AuditHead;
 import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
@@ -34,132 +32,174 @@ import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Seen;
+import dev.ratelimit.store.StoreLostException;
+import dev.ratelimit.store.StoreWrite;
 
 /**
- * Policies and other records in Redis, which may be another one than the counters'. A
- * write is one script: Redis runs nothing else meanwhile, and keeps or loses its effects
- * as a whole. All keys share a hash tag, or in a cluster that could not be one call.
+ * Keeps records in Redis, the counters' or another one. A write is one script, so Redis
+ * keeps or loses it as a whole. All keys share a hash tag, so that a cluster can run it.
  *
  * <p>
- * Nothing expires. The records are worth more than the counters: they need a Redis that
- * does not evict and writes to disk.
+ * Nothing expires, but the audit trail is cut. The records are worth more than counters:
+ * they need a Redis that does not evict and that writes to disk.
  */
-public final class RedisPolicyStore implements PolicyStore {
+public final class RedisPolicyStore implements PolicyStore, AutoCloseable {
 
-	/** What a signal of a write begins with; the rest is the revision. */
+	private static final LuaScript WRITE = LuaScript.named("policies-write");
+
+	private static final LuaScript CHANGES = LuaScript.named("policies-changes");
+
+	private static final LuaScript LEAD = LuaScript.named("policies-lead");
+
+	private static final LuaScript SUMS = LuaScript.named("fleet-sums");
+
+	private static final long SUM_EXPIRY_MILLIS = Duration.ofDays(1).toMillis();
+
+	/** First word of the signal of a write; the revision follows. */
 	static final String SIGNAL = "policies";
 
-	private static final long TIMEOUT_MILLIS = 1_000;
+	private static final String KEYS = ":{policies}:";
 
-	/** What one call reads, so that it holds Redis for less than a millisecond. */
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	/** Per call, so that it occupies Redis for less than a millisecond. */
 	private static final int MAX_READ = 250;
 
 	private static final int MAX_READ_BYTES = 256 * 1024;
 
-	private final RedisConnector connector;
+	private final RedisSender sender;
 
 	private final String prefix;
 
 	private final String channel;
 
+	private final RedisAudit audit;
+
 	private final List<LongConsumer> subscribers = new CopyOnWriteArrayList<>();
 
 	private volatile boolean subscribed;
 
-	private RedisPolicyStore(RedisConnector connector, String prefix, String channel) {
-		this.connector = connector;
-		this.prefix = prefix + ":{policies}:";
-		this.channel = channel;
-	}
-
 	/**
-	 * The store of a fleet.
-	 * @param connector the connection to its Redis
-	 * @param signals of the same Redis; whoever made them starts and closes them
+	 * @param signals of the same Redis; the caller starts and closes them
+	 * @param reader another connection to the same Redis, not started yet, for scans of
+	 * the audit trail; closed with this
 	 * @param prefix first part of the keys
+	 * @param auditPrefix first part of the key of the audit trail
 	 */
-	public static RedisPolicyStore on(RedisConnector connector, RedisSignals signals, String prefix) {
-		RedisPolicyStore store = new RedisPolicyStore(connector, prefix, signals.channel());
+	public RedisPolicyStore(RedisSender sender, RedisSignals signals, RedisConnector reader, String prefix,
+			String auditPrefix) {
+		this.sender = sender;
+		this.prefix = prefix + KEYS;
+		// A trail with another key has a chain of its own.
+		this.audit = new RedisAudit(sender, reader, auditPrefix + KEYS + "audit", this.prefix + "chain:" + auditPrefix);
+		this.channel = signals.channel();
 		signals.listen(SIGNAL, new RedisSignals.Listener() {
 
 			@Override
 			public void received(List<String> texts) {
-				store.tell(texts.stream().mapToLong(RedisPolicyStore::revision).max().orElse(0));
+				notifySubscribers(texts.stream().mapToLong(RedisPolicyStore::revision).max().orElse(0));
 			}
 
 			@Override
 			public void missed() {
-				store.subscribed = true;
-				store.tell(0);
+				RedisPolicyStore.this.subscribed = true;
+				notifySubscribers(0);
 			}
 
 		});
-		return store;
 	}
 
 	@Override
 	public CompletionStage<Changes> changesSince(long revision, int limit) {
-		byte[][] keys = { key("meta"), key("order"), key("heads"), key("versions") };
-		byte[][] arguments = { bytes(revision), bytes(Math.min(limit, MAX_READ)), bytes(MAX_READ_BYTES) };
-		return send((commands) -> LuaScript.POLICIES_CHANGES.call(commands, keys, arguments))
+		return call(CHANGES, List.of("meta", "order", "heads", "versions"),
+				List.of(revision, Math.min(limit, MAX_READ), MAX_READ_BYTES))
 			.thenApply(RedisPolicyStore::changes);
 	}
 
 	@Override
-	public CompletionStage<List<RecordVersion>> write(List<Edit> edits, String actor, String reason) {
-		Set<RecordKey> keys = new HashSet<>();
-		edits.forEach((edit) -> keys.add(edit.key()));
-		if (edits.size() > MAX_EDITS || keys.size() < edits.size()) {
-			return CompletableFuture.failedStage(tooMany(edits.size()));
-		}
-		if (edits.isEmpty()) {
-			return CompletableFuture.completedStage(List.of());
-		}
-		PolicyWrite write = new PolicyWrite(this.prefix, this.channel, SIGNAL, "", 0, actor, reason);
-		edits.forEach((edit) -> write.add(edit.key(), edit.expect(), 0, edit.body()));
-		return send(write::send).thenCompose((reply) -> written(edits, actor, reason, reply));
+	public CompletionStage<List<RecordVersion>> write(List<Edit> edits, Seen seen, String actor, String reason) {
+		return edits.isEmpty() ? CompletableFuture.completedStage(List.of())
+				: write(() -> StoreWrite.of(edits, seen, actor, reason));
 	}
 
 	@Override
-	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records, String actor,
-			String reason) {
-		if (records.size() > MAX_EDITS) {
-			return CompletableFuture.failedStage(tooMany(records.size()));
+	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
+		return write(() -> StoreWrite.restoring(storeId, revision, records)).thenApply((versions) -> null);
+	}
+
+	private CompletionStage<List<RecordVersion>> write(Supplier<StoreWrite> wanted) {
+		StoreWrite write;
+		try {
+			write = wanted.get();
 		}
-		PolicyWrite write = new PolicyWrite(this.prefix, this.channel, SIGNAL, storeId, revision, actor, reason);
-		records.forEach((record) -> write.add(record.key(), null, record.version(), record.body()));
-		return send(write::send).thenApply((reply) -> null);
+		catch (IllegalArgumentException ex) {
+			return CompletableFuture.failedStage(ex);
+		}
+		List<String> keys = new ArrayList<>(List.of("meta", "versions", "heads", "order"));
+		List<Object> arguments = new ArrayList<>(List.of(this.channel, SIGNAL, candidateId(), write.storeId(),
+				write.revision(), write.seen().name(), write.seen().revision(), KEPT_VERSIONS));
+		for (StoreWrite.Entry entry : write.entries()) {
+			keys.add("history:" + entry.key().name());
+			arguments.addAll(List.of(entry.key().name(), (entry.expect() != null) ? entry.expect() : "",
+					entry.version(), (entry.body() != null) ? "w" : "d", (entry.body() != null) ? entry.body() : "",
+					entry.actor(), (entry.time() != null) ? entry.time().toEpochMilli() : "", entry.reason()));
+		}
+		return call(WRITE, keys, arguments).thenCompose((reply) -> written(write, reply));
+	}
+
+	/** Not a SecureRandom, which may block. */
+	private static String candidateId() {
+		ThreadLocalRandom random = ThreadLocalRandom.current();
+		return new UUID(random.nextLong(), random.nextLong()).toString();
 	}
 
 	@Override
 	public CompletionStage<List<RecordVersion>> history(RecordKey key, int limit) {
-		byte[] history = key("history:" + RecordTexts.name(key));
-		return send((commands) -> commands.lrange(history, 0, limit - 1L))
-			.thenApply((texts) -> texts.stream().map((text) -> RecordTexts.version(key, text)).toList());
+		byte[] history = key("history:" + key.name());
+		return this.sender.send(TIMEOUT, (commands) -> commands.lrange(history, 0, limit - 1L))
+			.thenApply((texts) -> texts.stream().map((text) -> RecordCodec.version(key, text)).toList());
 	}
 
 	@Override
-	public CompletionStage<Void> audit(AuditRecord entry) {
-		byte[][] arguments = { bytes("action"), bytes(entry.action()), bytes("outcome"), bytes(entry.outcome()),
-				bytes("actor"), bytes(entry.actor()), bytes("target"), bytes(entry.target()), bytes("before"),
-				bytes(entry.before()), bytes("after"), bytes(entry.after()), bytes("reason"), bytes(entry.reason()) };
-		return send((commands) -> LuaScript.POLICIES_AUDIT.call(commands, new byte[][] { key("audit") }, arguments))
-			.thenApply((time) -> null);
+	public CompletionStage<Void> audit(AuditRecord attempt, @Nullable AuditPosition remove) {
+		return this.audit.add(attempt, remove);
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(@Nullable AuditPosition before, int limit) {
-		String last = (before != null) ? lastBefore(before) : "+";
-		return send((commands) -> commands.xrevrange(key("audit"), Range.create("-", last), Limit.from(limit)))
-			.thenApply((entries) -> entries.stream().map(RedisPolicyStore::entry).toList());
+	public CompletionStage<List<AuditEntry>> audit(@Nullable AuditPosition before, int limit) {
+		return this.audit.page(before, limit);
 	}
 
 	@Override
-	public CompletionStage<Boolean> lead(String task, String instance, Duration time) {
-		byte[][] keys = { key("lead:" + task) };
-		byte[][] arguments = { bytes(instance), bytes(time.toMillis()) };
-		return send((commands) -> LuaScript.POLICIES_LEAD.call(commands, keys, arguments))
-			.thenApply((reply) -> number(reply.get(0)) == 1);
+	public CompletionStage<List<AuditEntry>> scanAudit(@Nullable AuditPosition before) {
+		return this.audit.scan(before);
+	}
+
+	@Override
+	public CompletionStage<AuditHead> auditHead() {
+		return this.audit.head();
+	}
+
+	/** Closes the connection for scans. */
+	@Override
+	public void close() {
+		this.audit.close();
+	}
+
+	@Override
+	public CompletionStage<Optional<Instant>> lead(String task, String instance, Duration time) {
+		// Redis accepts no expiry below 1 ms.
+		return call(LEAD, List.of("lead:" + task), List.of(instance, Math.max(1, time.toMillis())))
+			.thenApply((reply) -> (number(reply.get(0)) == 1) ? Optional.of(Instant.ofEpochMilli(number(reply.get(1))))
+					: Optional.empty());
+	}
+
+	@Override
+	public CompletionStage<List<Long>> add(String name, List<Long> numbers) {
+		List<Long> arguments = Stream.concat(Stream.of(SUM_EXPIRY_MILLIS), numbers.stream()).toList();
+		return call(SUMS, List.of("sums:" + name), arguments)
+			.thenApply((sums) -> sums.stream().map(RedisPolicyStore::number).toList());
 	}
 
 	@Override
@@ -171,16 +211,11 @@ public final class RedisPolicyStore implements PolicyStore {
 		return () -> this.subscribers.remove(listener);
 	}
 
-	private static IllegalArgumentException tooMany(int records) {
-		return new IllegalArgumentException(
-				"a write has at most " + MAX_EDITS + " records, each once, but this one has " + records);
+	private void notifySubscribers(long revision) {
+		Listeners.callAll(this.subscribers, (subscriber) -> subscriber.accept(revision));
 	}
 
-	private void tell(long revision) {
-		this.subscribers.forEach((subscriber) -> subscriber.accept(revision));
-	}
-
-	/** Strange text is heard as "something may have been missed". */
+	/** 0, which makes subscribers read, if the text is not a revision. */
 	private static long revision(String text) {
 		try {
 			return Long.parseLong(text);
@@ -190,21 +225,17 @@ public final class RedisPolicyStore implements PolicyStore {
 		}
 	}
 
-	private static CompletionStage<List<RecordVersion>> written(List<Edit> edits, String actor, String reason,
-			List<Object> reply) {
+	private static CompletionStage<List<RecordVersion>> written(StoreWrite write, List<Object> reply) {
 		if (number(reply.get(0)) == 0) {
 			return CompletableFuture.failedStage(new ConflictException(number(reply.get(1)), number(reply.get(2))));
 		}
 		if (number(reply.get(0)) == 2) {
-			return CompletableFuture.failedStage(new IllegalStateException(
-					"Redis has lost a part of the records; let an instance reseed the store or accept what it has"));
+			return CompletableFuture.failedStage(new StoreLostException());
 		}
 		Instant time = Instant.ofEpochMilli(number(reply.get(1)));
-		List<RecordVersion> versions = new ArrayList<>(edits.size());
-		for (int i = 0; i < edits.size(); i++) {
-			Edit edit = edits.get(i);
-			versions.add(new RecordVersion(edit.key(), number(reply.get(3 + i)), number(reply.get(2)) + i, edit.body(),
-					actor, time, reason));
+		List<RecordVersion> versions = new ArrayList<>();
+		for (int i = 0; i < write.entries().size(); i++) {
+			versions.add(write.entries().get(i).as(number(reply.get(3 + i)), number(reply.get(2)) + i, time));
 		}
 		return CompletableFuture.completedStage(List.copyOf(versions));
 	}
@@ -213,110 +244,27 @@ public final class RedisPolicyStore implements PolicyStore {
 		List<?> found = (List<?>) reply.get(2);
 		List<RecordVersion> versions = new ArrayList<>(found.size() / 2);
 		for (int i = 0; i < found.size(); i += 2) {
-			RecordKey key = RecordTexts.key((byte[]) found.get(i));
-			if (key != null) {
-				versions.add(RecordTexts.version(key, (byte[]) found.get(i + 1)));
-			}
+			versions.add(RecordCodec.version(RecordKey.named(text((byte[]) found.get(i))), (byte[]) found.get(i + 1)));
 		}
 		return new Changes(text((byte[]) reply.get(0)), number(reply.get(1)), List.copyOf(versions));
 	}
 
-	/** Without a sequence it is the last of that time. */
-	private static String lastBefore(AuditPosition position) {
-		long micros = ChronoUnit.MICROS.between(Instant.EPOCH, position.time());
-		return (position.sequence() > 0) ? micros + "-" + (position.sequence() - 1)
-				: Long.toString(Math.max(0, micros - 1));
-	}
-
-	private static AuditRecord entry(StreamMessage<byte[], byte[]> message) {
-		Map<String, String> fields = new HashMap<>();
-		message.getBody().forEach((name, value) -> fields.put(text(name), text(value)));
-		String[] id = message.getId().split("-");
-		Instant time = Instant.EPOCH.plus(Long.parseLong(id[0]), ChronoUnit.MICROS);
-		Function<String, String> field = (name) -> fields.getOrDefault(name, "");
-		return new AuditRecord(time, Long.parseLong(id[1]), field.apply("action"), field.apply("outcome"),
-				field.apply("actor"), field.apply("target"), field.apply("before"), field.apply("after"),
-				field.apply("reason"));
-	}
-
-	private <T> CompletionStage<T> send(
-			Function<RedisClusterAsyncCommands<byte[], byte[]>, CompletionStage<T>> command) {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connector.commands();
-		if (commands == null) {
-			return CompletableFuture.failedStage(new RedisConnectionException("not connected to Redis"));
-		}
-		try {
-			return command.apply(commands).toCompletableFuture().orTimeout(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
-		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.failedStage(ex);
-		}
+	private CompletionStage<List<Object>> call(LuaScript script, List<String> keys, List<?> arguments) {
+		return this.sender.call(script, keys.stream().map(this::key).toArray(byte[][]::new),
+				arguments.stream().map((argument) -> RedisSender.bytes(argument.toString())).toArray(byte[][]::new),
+				TIMEOUT);
 	}
 
 	private byte[] key(String name) {
-		return bytes(this.prefix + name);
+		return RedisSender.bytes(this.prefix + name);
 	}
 
-	static long number(Object reply) {
+	private static long number(Object reply) {
 		return (Long) reply;
-	}
-
-	private static byte[] bytes(long number) {
-		return bytes(Long.toString(number));
-	}
-
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	private static String text(byte[] bytes) {
 		return new String(bytes, StandardCharsets.UTF_8);
-	}
-
-	/**
-	 * A call of the script that writes.
-	 */
-	private static final class PolicyWrite {
-
-		private final String prefix;
-
-		private final List<byte[]> keys = new ArrayList<>();
-
-		private final List<byte[]> arguments = new ArrayList<>();
-
-		PolicyWrite(String prefix, String channel, String signal, String storeId, long revision, String actor,
-				String reason) {
-			this.prefix = prefix;
-			for (String key : List.of("meta", "versions", "heads", "order")) {
-				this.keys.add(bytes(prefix + key));
-			}
-			for (String argument : List.of(channel, signal, candidateId(), storeId, Long.toString(revision), actor,
-					reason)) {
-				this.arguments.add(bytes(argument));
-			}
-		}
-
-		/** Not from the system's source of randomness, which blocks the thread. */
-		private static String candidateId() {
-			ThreadLocalRandom random = ThreadLocalRandom.current();
-			return new UUID(random.nextLong(), random.nextLong()).toString();
-		}
-
-		void add(RecordKey key, @Nullable Long expect, long version, @Nullable String body) {
-			String name = RecordTexts.name(key);
-			this.keys.add(bytes(this.prefix + "history:" + name));
-			this.arguments.add(bytes(name));
-			this.arguments.add(bytes((expect != null) ? expect.toString() : ""));
-			this.arguments.add(bytes(version));
-			this.arguments.add(bytes((body != null) ? "w" : "d"));
-			this.arguments.add(bytes((body != null) ? body : ""));
-		}
-
-		CompletionStage<List<Object>> send(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-			return LuaScript.POLICIES_WRITE.call(commands, this.keys.toArray(byte[][]::new),
-					this.arguments.toArray(byte[][]::new));
-		}
-
 	}
 
 }

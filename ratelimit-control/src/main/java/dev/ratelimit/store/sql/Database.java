@@ -18,22 +18,21 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * The way to the database: few connections, and an answer or a failure by the deadline,
- * whatever the database does. A connection whose work was given up is closed rather than
- * kept: if the database is frozen or the network gone, waiting for it would use up the
- * pool.
+ * A small pool of connections with a deadline for every call. A connection whose work was
+ * cancelled is closed, not kept: with a frozen database or a broken network, waiting for
+ * it would use up the pool.
  */
 final class Database implements AutoCloseable {
 
 	static final Duration DEADLINE = Duration.ofSeconds(1);
 
-	/** For connections that no call waits for; a cold driver takes its time. */
+	/** For connections that no call waits for: a cold driver needs more than 1 s. */
 	private static final Duration CONNECT = Duration.ofSeconds(5);
 
-	/** Writers queue on one row, so more connections would not make them faster. */
+	/** Writers queue on one row: more connections would not be faster. */
 	private static final int CONNECTIONS = 4;
 
-	/** Frees the row that writers queue on if the instance that holds it has vanished. */
+	/** Free the row that writers queue on after the instance that locked it died. */
 	private static final String SERVER_LIMITS = """
 			SET statement_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s'""";
 
@@ -50,8 +49,8 @@ final class Database implements AutoCloseable {
 	private final ConnectionPool pool;
 
 	/**
-	 * Makes connections of its own, also if it is given a pool: what the application does
-	 * with its pool must not keep the limiter from its policies.
+	 * Makes its own connections, even if it is given a pool: an application that uses up
+	 * its pool must not cut the limiter off from its policies.
 	 */
 	Database(ConnectionFactory factory) {
 		this.factory = (factory instanceof ConnectionPool shared) ? shared.unwrap() : factory;
@@ -65,40 +64,35 @@ final class Database implements AutoCloseable {
 			.build());
 	}
 
-	/**
-	 * Runs one statement, or several that need not hold together.
-	 */
+	/** Runs statements outside a transaction. */
 	<T> Mono<T> run(Function<Session, Mono<T>> work) {
-		return Mono
-			.usingWhen(this.pool.create(), (connection) -> work.apply(new Session(connection)), Connection::close,
-					(connection, error) -> discard(connection), Database::discard)
-			.retryWhen(RETRY)
-			.timeout(DEADLINE);
+		return call((connection) -> work.apply(new Session(connection)), Database::discard);
 	}
 
 	/**
-	 * Runs statements that are done as a whole or not at all. A failure by the deadline
-	 * leaves open which of the two.
+	 * Runs statements in a transaction. After a timeout it is open whether it was
+	 * committed.
 	 */
 	<T> Mono<T> transaction(Function<Session, Mono<T>> work) {
+		return call((connection) -> commit(connection, work), Database::rollback);
+	}
+
+	private <T> Mono<T> call(Function<Connection, Mono<T>> work, Function<Connection, Mono<Void>> undo) {
 		return Mono
-			.usingWhen(this.pool.create(), (connection) -> commit(connection, work), Connection::close,
-					(connection, error) -> rollback(connection), Database::discard)
+			.usingWhen(this.pool.create(), work, Connection::close, (connection, error) -> undo.apply(connection),
+					Database::discard)
 			.retryWhen(RETRY)
 			.timeout(DEADLINE);
 	}
 
-	/**
-	 * Runs something on a connection that is made for it, without the limits that hold
-	 * for others.
-	 */
+	/** Runs work on a new connection, without the time limits of the others. */
 	<T> Flux<T> apart(Function<Session, Publisher<T>> work) {
 		return Flux.usingWhen(Mono.<Connection>from(this.factory.create()).timeout(CONNECT),
 				(connection) -> work.apply(new Session(connection)), Connection::close,
 				(connection, error) -> connection.close(), Connection::close);
 	}
 
-	/** The pool itself would wait for a database that is frozen. */
+	/** Bounded: the pool would wait for a frozen database. */
 	@Override
 	public void close() {
 		this.pool.disposeLater().timeout(DEADLINE).onErrorComplete().block();
@@ -109,8 +103,8 @@ final class Database implements AutoCloseable {
 	}
 
 	/**
-	 * Not the database's default isolation: under a stricter one, writers that queue on a
-	 * row would fail instead of wait.
+	 * Sets the isolation: under a stricter default, writers that queue on a row would
+	 * fail instead of wait.
 	 */
 	private static <T> Mono<T> commit(Connection connection, Function<Session, Mono<T>> work) {
 		return Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
@@ -125,7 +119,7 @@ final class Database implements AutoCloseable {
 			.onErrorResume((error) -> discard(connection));
 	}
 
-	/** The pool finds it closed when it gets it back, and forgets it. */
+	/** The pool forgets a connection that comes back closed. */
 	private static Mono<Void> discard(Connection connection) {
 		Mono<Void> real = (connection instanceof Wrapped<?> pooled && pooled.unwrap() instanceof Connection inner)
 				? Mono.from(inner.close()) : Mono.empty();
@@ -134,9 +128,7 @@ final class Database implements AutoCloseable {
 			.then(Mono.from(connection.close()).timeout(DEADLINE).onErrorComplete());
 	}
 
-	/**
-	 * Tells the database once per connection when to give up by itself.
-	 */
+	/** Sets the server's time limits once per connection. */
 	private record LimitedFactory(ConnectionFactory factory) implements ConnectionFactory {
 
 		@Override
@@ -145,7 +137,7 @@ final class Database implements AutoCloseable {
 				.flatMap((connection) -> new Session(connection).run(SERVER_LIMITS)
 					.thenReturn(connection)
 					.onErrorResume((error) -> Mono.from(connection.close()).onErrorComplete().then(Mono.error(error)))
-					// Whoever asked has gone away, and nobody else knows of it.
+					// A cancelled caller cannot close it.
 					.doOnCancel(() -> Mono.from(connection.close()).onErrorComplete().subscribe()));
 		}
 

@@ -1,7 +1,6 @@
 package dev.ratelimit.store.sql;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
 import io.r2dbc.postgresql.api.Notification;
@@ -11,27 +10,29 @@ import io.r2dbc.spi.ValidationDepth;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.util.ClassUtils;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
+import dev.ratelimit.background.FailureLog;
+import dev.ratelimit.background.Listeners;
+
 /**
- * Hears of writes on a connection of its own, which is made anew whenever it is lost.
+ * Receives notifications of writes on a connection of its own, and reconnects when that
+ * is lost.
  */
 final class Notifications {
 
 	private static final Logger logger = LoggerFactory.getLogger(Notifications.class);
 
 	/**
-	 * An idle connection does not notice that its other end is gone. Less than the poll
-	 * of the readers, or nothing would be won.
+	 * An idle connection does not notice that the server is gone. No longer than the
+	 * replica's poll, or notifications would gain nothing.
 	 */
-	private static final Duration LOOK_EVERY = Duration.ofSeconds(5);
+	private static final Duration VALIDATE_EVERY = Duration.ofSeconds(5);
 
-	private static final boolean DRIVER = ClassUtils.isPresent("io.r2dbc.postgresql.api.PostgresqlConnection",
-			Notifications.class.getClassLoader());
+	private static final boolean DRIVER = isPresent("io.r2dbc.postgresql.api.PostgresqlConnection");
 
 	private final Database database;
 
@@ -43,76 +44,67 @@ final class Notifications {
 	}
 
 	Disposable subscribe(LongConsumer listener) {
-		AtomicBoolean lost = new AtomicBoolean();
+		FailureLog failures = new FailureLog(logger,
+				"No notifications from the database ({}); policy changes are found by polling until they are back",
+				"Notifications from the database are back");
 		return this.schema.ready()
-			.flatMapMany((dialect) -> (dialect == Dialect.POSTGRESQL) ? heard() : silence())
+			.flatMapMany((notifies) -> notifies
+					? this.database.<Long>apart((session) -> DRIVER ? Driver.listen(session) : silence()) : silence())
 			.doOnNext((revision) -> {
-				if (lost.compareAndSet(true, false)) {
-					logger.info("Notifications from the database are back");
-				}
-				tell(listener, revision);
+				failures.worked();
+				Listeners.call(listener, (one) -> one.accept(revision));
 			})
 			.retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(100))
 				.maxBackoff(Duration.ofSeconds(2))
 				.transientErrors(true)
-				.doBeforeRetry((signal) -> {
-					if (lost.compareAndSet(false, true)) {
-						logger.warn("No notifications from the database ({}); changes of policies are found by polling "
-								+ "until they are back", signal.failure().getClass().getSimpleName());
-					}
-				}))
+				.doBeforeRetry((signal) -> failures.failed(signal.failure().getClass().getSimpleName())))
 			.subscribe();
 	}
 
-	private Flux<Long> heard() {
-		return this.database.<Long>apart((session) -> DRIVER ? Driver.listen(session) : silence());
-	}
-
 	private static Flux<Long> silence() {
-		logger.info("This database or its driver has no notifications; changes of policies are found by polling");
+		logger.info("This database or its driver has no notifications; policy changes are found by polling");
 		return Flux.empty();
 	}
 
-	private static void tell(LongConsumer listener, long revision) {
-		try {
-			listener.accept(revision);
-		}
-		catch (RuntimeException ex) {
-			logger.warn("A listener to changes of policies failed; it hears of the next ones", ex);
-		}
-	}
-
-	/**
-	 * The only one that knows the driver, which an application may not have.
-	 */
+	/** The only class that needs the driver, which an application may not have. */
 	private static final class Driver {
 
 		static Publisher<Long> listen(Session session) {
 			if (!(session.connection() instanceof PostgresqlConnection connection)) {
 				return silence();
 			}
-			Flux<Long> heard = connection.getNotifications()
+			Flux<Long> received = connection.getNotifications()
 				.filter((notification) -> RecordWrite.CHANNEL.equals(notification.getName()))
 				.map(Driver::revision)
 				.concatWith(Mono.error(() -> new IllegalStateException("the connection was closed")));
 			Mono<Long> begun = session.run("LISTEN " + RecordWrite.CHANNEL).timeout(Database.DEADLINE).thenReturn(0L);
-			return Flux.merge(heard, begun, alive(connection));
+			return Flux.merge(received, begun, alive(connection));
 		}
 
 		private static Flux<Long> alive(Connection connection) {
-			return Flux.interval(LOOK_EVERY)
+			return Flux.interval(VALIDATE_EVERY)
 				.onBackpressureDrop()
 				.concatMap((tick) -> Mono.from(connection.validate(ValidationDepth.REMOTE)).timeout(Database.DEADLINE))
 				.concatMap((valid) -> valid ? Mono.<Long>empty()
 						: Mono.error(() -> new IllegalStateException("the connection is dead")));
 		}
 
-		/** 0, "look yourself", for what somebody else has sent. */
+		/** 0, which makes the listener read, if the text is not a revision. */
 		private static long revision(Notification notification) {
 			String text = notification.getParameter();
 			return (text != null && text.matches("\\d{1,18}")) ? Long.parseLong(text) : 0;
 		}
 
+	}
+
+	private static boolean isPresent(String type) {
+		try {
+			Class.forName(type, false, Notifications.class.getClassLoader());
+			return true;
+		}
+		catch (ClassNotFoundException ex) {
+			return false;
+		}
 	}
 
 }

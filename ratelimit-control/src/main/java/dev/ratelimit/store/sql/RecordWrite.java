@@ -1,32 +1,27 @@
 package dev.ratelimit.store.sql;
 
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-import dev.ratelimit.store.ConflictException;
-import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.StoreLostException;
+import dev.ratelimit.store.StoreWrite;
 
 /**
- * One write, inside a transaction. It takes its revisions first: the row they come from
- * stays locked until the transaction ends, so the next writer waits, sees all of this
- * write and gets higher ones.
- *
- * @param edits what to write, each record once
- * @param floor what the numbers go on from if the store's are lower
- * @param actor who
- * @param reason why
+ * One write, inside a transaction. It takes its revisions first: the row that has the
+ * last revision stays locked until the transaction ends, so the next writer waits, sees
+ * all of this write and gets higher revisions.
  */
-record RecordWrite(List<Edit> edits, Floor floor, String actor, String reason) {
+record RecordWrite(StoreWrite write) {
 
 	static final String CHANNEL = "ratelimit_policies";
 
@@ -36,17 +31,25 @@ record RecordWrite(List<Edit> edits, Floor floor, String actor, String reason) {
 			ON CONFLICT (one) DO UPDATE SET
 				store_id = CASE WHEN $1::text = '' THEN ratelimit_store.store_id ELSE excluded.store_id END,
 				revision = GREATEST(ratelimit_store.revision, $2::bigint) + $3::bigint
-			RETURNING revision, clock_timestamp()""";
+			RETURNING store_id, revision, clock_timestamp()""";
 
 	private static final String NEWEST = """
-			SELECT r.kind, r.id, r.version FROM ratelimit_record r
-			JOIN unnest($1::text[], $2::text[]) AS k (kind, id) ON r.kind = k.kind AND r.id = k.id""";
+			SELECT %s FROM ratelimit_record r
+			JOIN unnest($1::text[], $2::text[]) AS k (kind, id) ON r.kind = k.kind AND r.id = k.id
+			JOIN ratelimit_record_version v ON v.kind = r.kind AND v.id = r.id AND v.version = r.version"""
+		.formatted(Rows.VERSION);
 
+	/** Times as microseconds: drivers do not all bind arrays of times. */
 	private static final String ADD_VERSIONS = """
 			INSERT INTO ratelimit_record_version (kind, id, version, revision, body, actor, written_at, reason)
-			SELECT k.kind, k.id, k.version, k.revision, k.body, $6::text, $7::timestamptz, $8::text
-			FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[])
-				AS k (kind, id, version, revision, body)""";
+			SELECT k.kind, k.id, k.version, k.revision, k.body, k.actor,
+				TIMESTAMPTZ '1970-01-01 00:00:00Z' + k.micros * INTERVAL '1 microsecond', k.reason
+			FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
+				$8::text[]) AS k (kind, id, version, revision, body, actor, micros, reason)""";
+
+	/** Apart: an ordinary write needs no right to update. */
+	private static final String RESTORE_VERSIONS = ADD_VERSIONS
+			+ " ON CONFLICT (kind, id, version) DO UPDATE SET revision = excluded.revision";
 
 	private static final String SET_NEWEST = """
 			INSERT INTO ratelimit_record (kind, id, version, revision)
@@ -54,113 +57,78 @@ record RecordWrite(List<Edit> edits, Floor floor, String actor, String reason) {
 			FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS k (kind, id, version, revision)
 			ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, revision = excluded.revision""";
 
-	/** Is heard when the transaction has succeeded, and not before. */
+	private static final String REMOVE_OLD = """
+			DELETE FROM ratelimit_record_version WHERE (kind, id, version) IN (
+				SELECT v.kind, v.id, v.version FROM ratelimit_record_version v
+				JOIN unnest($1::text[], $2::text[], $3::bigint[]) AS k (kind, id, version)
+					ON v.kind = k.kind AND v.id = k.id AND v.version <= k.version - $4::bigint)""";
+
+	/** PostgreSQL delivers it when the transaction has committed. */
 	private static final String NOTIFY = "SELECT pg_notify('" + CHANNEL + "', $1::text)";
 
 	/**
-	 * What somebody wants to change.
-	 * @throws IllegalArgumentException if that is too much, or a record twice
+	 * Runs it.
+	 * @param notifies whether the database has NOTIFY
 	 */
-	static RecordWrite of(List<Edit> edits, String actor, String reason) {
-		return new RecordWrite(checked(edits), Floor.NONE, actor, reason);
-	}
-
-	/**
-	 * What a store is to have that has lost it.
-	 * @throws IllegalArgumentException if that is too much, or a record twice
-	 */
-	static RecordWrite restoring(String storeId, long revision, List<RecordVersion> records, String actor,
-			String reason) {
-		List<Edit> edits = checked(
-				records.stream().map((record) -> new Edit(record.key(), record.body(), null)).toList());
-		Map<RecordKey, Long> versions = records.stream()
-			.collect(Collectors.toMap(RecordVersion::key, RecordVersion::version));
-		return new RecordWrite(edits, new Floor(storeId, revision, versions), actor, reason);
-	}
-
-	Mono<List<RecordVersion>> run(Session session, Dialect dialect) {
-		return takeRevisions(session).flatMap((taken) -> newest(session).map((newest) -> versions(taken, newest))
+	Mono<List<RecordVersion>> run(Session session, boolean notifies) {
+		return takeRevisions(session).flatMap((last) -> newest(session).map((newest) -> versions(last, newest))
 			.delayUntil((versions) -> versions.isEmpty() ? Mono.empty() : store(session, versions))
-			.delayUntil((versions) -> (dialect == Dialect.POSTGRESQL) ? session.run(NOTIFY, Long.toString(taken.last()))
-					: Mono.empty()));
+			.delayUntil((versions) -> notifies ? session.run(NOTIFY, Long.toString(last.revision())) : Mono.empty()));
 	}
 
-	private static List<Edit> checked(List<Edit> edits) {
-		if (edits.size() > PolicyStore.MAX_EDITS) {
-			throw new IllegalArgumentException(
-					"a write has at most " + PolicyStore.MAX_EDITS + " records but this one has " + edits.size());
-		}
-		if (edits.stream().map(Edit::key).distinct().count() < edits.size()) {
-			throw new IllegalArgumentException("a write names each record once but this one names one twice");
-		}
-		return List.copyOf(edits);
-	}
-
-	private Mono<Taken> takeRevisions(Session session) {
+	private Mono<Last> takeRevisions(Session session) {
+		long count = this.write.entries().size();
 		return session
-			.rows(TAKE_REVISIONS, (row) -> new Taken(Rows.number(row, 0), Rows.time(row, 1)), this.floor.storeId(),
-					this.floor.revision(), (long) this.edits.size())
-			.single();
+			.rows(TAKE_REVISIONS, (row) -> new Last(Rows.text(row, 0), Rows.number(row, 1), Rows.time(row, 2)),
+					this.write.storeId(), this.write.revision(), count)
+			.single()
+			.doOnNext((last) -> {
+				if (!this.write.seen().isIn(last.storeId(), last.revision() - count)) {
+					throw new StoreLostException();
+				}
+			});
 	}
 
-	private Mono<Map<RecordKey, Long>> newest(Session session) {
-		List<RecordKey> keys = this.edits.stream().map(Edit::key).toList();
-		return session
-			.rows(NEWEST, (row) -> Map.entry(Rows.key(row, 0, 1), Rows.number(row, 2)),
-					strings(keys, (key) -> key.kind().text()), strings(keys, RecordKey::id))
-			.collectMap(Map.Entry::getKey, Map.Entry::getValue);
+	private Mono<Map<RecordKey, RecordVersion>> newest(Session session) {
+		List<RecordKey> keys = this.write.entries().stream().map(StoreWrite.Entry::key).toList();
+		return session.rows(NEWEST, Rows::version, strings(keys, Rows::kind), strings(keys, Rows::id))
+			.collectMap(RecordVersion::key);
 	}
 
-	private List<RecordVersion> versions(Taken taken, Map<RecordKey, Long> newest) {
-		long revision = taken.last() - this.edits.size();
-		List<RecordVersion> versions = new ArrayList<>(this.edits.size());
-		for (Edit edit : this.edits) {
-			long current = newest.getOrDefault(edit.key(), 0L);
-			if (edit.expect() != null && edit.expect() != current) {
-				throw new ConflictException(edit.expect(), current);
-			}
-			long version = Math.max(current, this.floor.versions().getOrDefault(edit.key(), 0L)) + 1;
-			versions.add(new RecordVersion(edit.key(), version, ++revision, edit.body(), this.actor, taken.time(),
-					this.reason));
+	private List<RecordVersion> versions(Last last, Map<RecordKey, RecordVersion> newest) {
+		long revision = last.revision() - this.write.entries().size();
+		List<RecordVersion> versions = new ArrayList<>();
+		for (StoreWrite.Entry entry : this.write.entries()) {
+			versions.add(entry.after(newest.get(entry.key()), ++revision, last.time()));
 		}
 		return versions;
 	}
 
 	private Mono<Void> store(Session session, List<RecordVersion> versions) {
-		String[] kinds = strings(versions, (version) -> version.key().kind().text());
-		String[] ids = strings(versions, (version) -> version.key().id());
-		Long[] numbers = versions.stream().map(RecordVersion::version).toArray(Long[]::new);
-		Long[] revisions = versions.stream().map(RecordVersion::revision).toArray(Long[]::new);
+		String[] kinds = strings(versions, (version) -> Rows.kind(version.key()));
+		String[] ids = strings(versions, (version) -> Rows.id(version.key()));
+		Long[] numbers = numbers(versions, RecordVersion::version);
+		Long[] revisions = numbers(versions, RecordVersion::revision);
+		boolean old = versions.stream().anyMatch((version) -> version.version() > PolicyStore.KEPT_VERSIONS);
 		return session
-			.run(ADD_VERSIONS, kinds, ids, numbers, revisions, strings(versions, RecordVersion::body), this.actor,
-					versions.get(0).time(), this.reason)
-			.then(session.run(SET_NEWEST, kinds, ids, numbers, revisions));
+			.run(this.write.storeId().isEmpty() ? ADD_VERSIONS : RESTORE_VERSIONS, kinds, ids, numbers, revisions,
+					strings(versions, RecordVersion::body), strings(versions, RecordVersion::actor),
+					numbers(versions, (version) -> ChronoUnit.MICROS.between(Instant.EPOCH, version.time())),
+					strings(versions, RecordVersion::reason))
+			.then(session.run(SET_NEWEST, kinds, ids, numbers, revisions))
+			.then(old ? session.run(REMOVE_OLD, kinds, ids, numbers, (long) PolicyStore.KEPT_VERSIONS) : Mono.empty());
 	}
 
 	private static <T> String[] strings(List<T> values, Function<T, ? extends @Nullable String> part) {
 		return values.stream().map(part).toArray(String[]::new);
 	}
 
-	/**
-	 * The numbers of a store before it lost something.
-	 *
-	 * @param storeId the store's from now on, empty for the one it has
-	 * @param revision of the store
-	 * @param versions of records
-	 */
-	record Floor(String storeId, long revision, Map<RecordKey, Long> versions) {
-
-		static final Floor NONE = new Floor("", 0, Map.of());
-
+	private static Long[] numbers(List<RecordVersion> versions, Function<RecordVersion, Long> number) {
+		return versions.stream().map(number).toArray(Long[]::new);
 	}
 
-	/**
-	 * What the store has given to this write.
-	 *
-	 * @param last the highest revision
-	 * @param time by the database's clock
-	 */
-	private record Taken(long last, Instant time) {
+	/** The store after it has given the revisions, and the database's time. */
+	private record Last(String storeId, long revision, Instant time) {
 	}
 
 }

@@ -19,18 +19,18 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Makes the tables, and changes them in later versions. CockroachDB does not roll schema
- * changes back, so there is no transaction around them: each statement can be repeated,
- * and a migration is noted as applied after its last one. Instances that get in each
- * other's way try again. Where nothing is to be applied, no right to change tables is
- * needed.
+ * Creates the tables and applies later migrations. CockroachDB does not roll back schema
+ * changes, so no transaction surrounds them: each statement can be repeated, and a
+ * migration counts as applied after its last statement. Instances whose migrations
+ * collide try again. If all migrations are applied, the user needs no right to change
+ * tables.
  */
 final class Schema {
 
 	private static final Logger logger = LoggerFactory.getLogger(Schema.class);
 
 	private static final List<Migration> MIGRATIONS = List.of(Migration.read(1, "V1__records.sql"),
-			Migration.read(2, "V2__sums.sql"));
+			Migration.read(2, "V2__sums.sql"), Migration.read(3, "V3__audit_chain.sql"));
 
 	private static final String CREATE = """
 			CREATE TABLE IF NOT EXISTS ratelimit_schema (
@@ -45,17 +45,17 @@ final class Schema {
 	private static final Set<String> NO_SUCH_TABLE = Set.of("42P01");
 
 	/**
-	 * PostgreSQL looks for a table before it makes it: of two that do so at once, one
-	 * fails with the unique key of a catalogue.
+	 * PostgreSQL checks that a table is absent before it creates it: of two sessions that
+	 * do so at once, one fails with the unique key of a catalogue.
 	 */
 	private static final Set<String> COLLISION = Set.of("23505", "42P07", "42710", "40001", "40P01");
 
-	/** CockroachDB takes seconds for each change of a schema. */
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	/** CockroachDB takes seconds for each schema change. */
+	private static final Duration MIGRATION_TIMEOUT = Duration.ofMinutes(1);
 
 	private final Database database;
 
-	private volatile Mono<Dialect> ready;
+	private volatile Mono<Boolean> ready;
 
 	Schema(Database database) {
 		this.database = database;
@@ -63,56 +63,49 @@ final class Schema {
 	}
 
 	/**
-	 * Completes when the tables are there, which is looked at until it was so once.
+	 * Completes when the tables exist, with whether the database has LISTEN and NOTIFY:
+	 * CockroachDB has neither.
 	 */
-	Mono<Dialect> ready() {
+	Mono<Boolean> ready() {
 		return this.ready;
 	}
 
 	/**
-	 * Runs one statement, or several that need not hold together, when the tables are
-	 * there.
+	 * Runs statements outside a transaction when the tables exist.
 	 */
 	<T> Mono<T> run(Function<Session, Mono<T>> work) {
-		return with((dialect) -> this.database.run(work));
+		return with((notifies) -> this.database.run(work));
 	}
 
 	/**
-	 * Does something when the tables are there. It fails by the deadline if they are not.
+	 * Does the work when the tables exist; fails if they do not exist by the deadline.
 	 */
-	<T> Mono<T> with(Function<Dialect, Mono<T>> work) {
-		return ready().timeout(Database.DEADLINE).flatMap(work).doOnError(this::suspect);
+	<T> Mono<T> with(Function<Boolean, Mono<T>> work) {
+		return ready().timeout(Database.DEADLINE).flatMap(work).doOnError((error) -> {
+			// The database was created anew: the next call creates the tables.
+			if (Database.hasState(error, NO_SUCH_TABLE)) {
+				this.ready = once();
+			}
+		});
 	}
 
-	/**
-	 * Looks again before the next call if this error says that the tables are gone, as in
-	 * a database that was made anew.
-	 */
-	private void suspect(Throwable error) {
-		if (Database.hasState(error, NO_SUCH_TABLE)) {
-			this.ready = once();
-		}
-	}
-
-	private Mono<Dialect> once() {
+	private Mono<Boolean> once() {
 		return Mono.defer(this::migrate)
-			.cache((dialect) -> Duration.ofMillis(Long.MAX_VALUE), (error) -> Duration.ZERO, () -> Duration.ZERO);
+			.cache((notifies) -> Duration.ofMillis(Long.MAX_VALUE), (error) -> Duration.ZERO, () -> Duration.ZERO);
 	}
 
-	private Mono<Dialect> migrate() {
+	private Mono<Boolean> migrate() {
 		return this.database
-			.<Dialect>apart((session) -> dialect(session)
-				.delayUntil((dialect) -> applied(session).flatMap((applied) -> apply(session, applied))))
+			.<Boolean>apart(
+					(session) -> session.rows("SELECT version()", (row) -> !Rows.text(row, 0).contains("CockroachDB"))
+						.single()
+						.delayUntil((notifies) -> applied(session).flatMap((applied) -> apply(session, applied))))
 			.next()
 			.retryWhen(Retry.backoff(50, Duration.ofMillis(20))
 				.maxBackoff(Duration.ofMillis(100))
 				.filter((error) -> Database.hasState(error, COLLISION))
 				.onRetryExhaustedThrow((spec, signal) -> signal.failure()))
-			.timeout(PATIENCE);
-	}
-
-	private static Mono<Dialect> dialect(Session session) {
-		return session.rows("SELECT version()", (row) -> Dialect.of(Rows.text(row, 0))).single();
+			.timeout(MIGRATION_TIMEOUT);
 	}
 
 	private static Mono<Set<Long>> applied(Session session) {
@@ -132,9 +125,7 @@ final class Schema {
 			.then();
 	}
 
-	/**
-	 * A file, read before the first call, since calls must not block.
-	 */
+	/** A file, read with the class: calls must not block. */
 	private record Migration(long version, String name, List<String> statements) {
 
 		static Migration read(long version, String name) {

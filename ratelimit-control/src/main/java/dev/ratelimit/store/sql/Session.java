@@ -10,22 +10,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A connection for as long as one piece of work has it.
+ * Runs statements on a connection. Values are those of {@code $1}, {@code $2} and so on.
  */
 record Session(Connection connection) {
 
-	/**
-	 * Runs a statement.
-	 * @param values of {@code $1}, {@code $2} and so on
-	 */
 	Mono<Void> run(String sql, Object... values) {
 		return results(sql, values).concatMap(Result::getRowsUpdated).then();
 	}
 
-	/**
-	 * Runs a statement that returns rows.
-	 * @param values of {@code $1}, {@code $2} and so on
-	 */
 	<T> Flux<T> rows(String sql, Function<Readable, T> reader, Object... values) {
 		return results(sql, values).concatMap((result) -> result.map(reader));
 	}

@@ -2,8 +2,8 @@ package dev.ratelimit.store.sql;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -17,23 +17,26 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
+import dev.ratelimit.store.AuditEntry;
+import dev.ratelimit.store.AuditHead;
 import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
-import dev.ratelimit.store.FleetSums;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Seen;
+import dev.ratelimit.store.StoreWrite;
 
 /**
- * Keeps records in PostgreSQL or CockroachDB. The tables are made when the database is
- * first reached, be that at once or later. Writes are told to others by PostgreSQL's
- * notifications; CockroachDB has none, so there only asking finds them.
+ * Keeps records in PostgreSQL or CockroachDB. Creates the tables when it first reaches
+ * the database. PostgreSQL notifies other instances of writes; with CockroachDB they find
+ * writes by polling.
  */
 public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 
-	/** Both parts from one statement, hence from one state of the database. */
+	/** One statement, so that both parts come from one state of the database. */
 	private static final String CHANGES = """
 			SELECT %s, s.store_id, s.revision AS last FROM ratelimit_store s
 			LEFT JOIN (
@@ -47,23 +50,13 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 			SELECT %s FROM ratelimit_record_version v WHERE v.kind = $1 AND v.id = $2
 			ORDER BY v.version DESC LIMIT $3""".formatted(Rows.VERSION);
 
-	private static final String ADD_AUDIT = "INSERT INTO ratelimit_audit (" + Rows.AUDIT
-			+ ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-
-	private static final String AUDIT = "SELECT " + Rows.AUDIT + """
-			, entry FROM ratelimit_audit WHERE (happened_at, entry) < ($1, $2)
-			ORDER BY happened_at DESC, entry DESC LIMIT $3""";
-
-	/** No row comes back if the task is another instance's and its time is not over. */
+	/** Returns no row while another instance has the task. */
 	private static final String LEAD = """
 			INSERT INTO ratelimit_leader (task, owner, expires_at)
 			VALUES ($1, $2, now() + $3::bigint * INTERVAL '1 millisecond')
 			ON CONFLICT (task) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at
 			WHERE ratelimit_leader.owner = excluded.owner OR ratelimit_leader.expires_at <= now()
-			RETURNING owner""";
-
-	/** After everything that happens. */
-	private static final AuditPosition END = new AuditPosition(Instant.parse("9999-12-31T23:59:59Z"), Long.MAX_VALUE);
+			RETURNING now()""";
 
 	private final Database database;
 
@@ -73,29 +66,20 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 
 	private final SqlFleetSums sums;
 
+	private final SqlAudit audit;
+
 	private final Disposable.Composite subscriptions = Disposables.composite();
 
-	private SqlPolicyStore(Database database) {
-		this.database = database;
-		this.schema = new Schema(database);
-		this.notifications = new Notifications(database, this.schema);
+	/**
+	 * Creates a store with at most four connections, and one more for each subscription.
+	 * Of a pool it uses only the factory inside.
+	 */
+	public SqlPolicyStore(ConnectionFactory factory) {
+		this.database = new Database(factory);
+		this.schema = new Schema(this.database);
+		this.notifications = new Notifications(this.database, this.schema);
 		this.sums = new SqlFleetSums(this.schema, System::nanoTime);
-	}
-
-	/**
-	 * A store in the database that a factory connects to. It makes at most four
-	 * connections and one more for each subscription; of a pool it only takes the factory
-	 * inside.
-	 */
-	public static SqlPolicyStore in(ConnectionFactory factory) {
-		return new SqlPolicyStore(new Database(factory));
-	}
-
-	/**
-	 * Numbers of the fleet, kept beside the records and over the same connections.
-	 */
-	public FleetSums sums() {
-		return this.sums;
+		this.audit = new SqlAudit(this.database, this.schema);
 	}
 
 	@Override
@@ -106,44 +90,53 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	}
 
 	@Override
-	public CompletionStage<List<RecordVersion>> write(List<Edit> edits, String actor, String reason) {
-		if (edits.isEmpty()) {
-			return CompletableFuture.completedFuture(List.of());
-		}
-		return write(() -> RecordWrite.of(edits, actor, reason)).toFuture();
+	public CompletionStage<List<RecordVersion>> write(List<Edit> edits, Seen seen, String actor, String reason) {
+		return edits.isEmpty() ? CompletableFuture.completedFuture(List.of())
+				: write(() -> StoreWrite.of(edits, seen, actor, reason)).toFuture();
 	}
 
 	@Override
-	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records, String actor,
-			String reason) {
-		return write(() -> RecordWrite.restoring(storeId, revision, records, actor, reason)).then().toFuture();
+	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
+		return write(() -> StoreWrite.restoring(storeId, revision, records)).then().toFuture();
 	}
 
 	@Override
 	public CompletionStage<List<RecordVersion>> history(RecordKey key, int limit) {
-		return ask((session) -> session.rows(HISTORY, Rows::version, key.kind().text(), key.id(), (long) limit)
+		return ask((session) -> session.rows(HISTORY, Rows::version, Rows.kind(key), Rows.id(key), (long) limit)
 			.collectList());
 	}
 
 	@Override
-	public CompletionStage<Void> audit(AuditRecord entry) {
-		return ask((session) -> session.run(ADD_AUDIT, entry.time().truncatedTo(ChronoUnit.MICROS), entry.action(),
-				entry.outcome(), entry.actor(), entry.target(), entry.before(), entry.after(), entry.reason()));
+	public CompletionStage<Void> audit(AuditRecord attempt, @Nullable AuditPosition remove) {
+		return this.audit.add(attempt, remove).toFuture();
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(@Nullable AuditPosition before, int limit) {
-		AuditPosition end = (before != null) ? before : END;
-		return ask((session) -> session
-			.rows(AUDIT, Rows::audit, end.time().truncatedTo(ChronoUnit.MICROS), end.sequence(), (long) limit)
-			.collectList());
+	public CompletionStage<List<AuditEntry>> audit(@Nullable AuditPosition before, int limit) {
+		return this.audit.page(before, limit).toFuture();
 	}
 
 	@Override
-	public CompletionStage<Boolean> lead(String task, String instance, Duration time) {
-		return ask((session) -> session.rows(LEAD, (row) -> true, task, instance, time.toMillis())
+	public CompletionStage<List<AuditEntry>> scanAudit(@Nullable AuditPosition before) {
+		return this.audit.scan(before).toFuture();
+	}
+
+	@Override
+	public CompletionStage<AuditHead> auditHead() {
+		return this.audit.head().toFuture();
+	}
+
+	@Override
+	public CompletionStage<Optional<Instant>> lead(String task, String instance, Duration time) {
+		return ask((session) -> session.rows(LEAD, (row) -> Rows.time(row, 0), task, instance, time.toMillis())
 			.singleOrEmpty()
-			.defaultIfEmpty(false));
+			.map(Optional::of)
+			.defaultIfEmpty(Optional.empty()));
+	}
+
+	@Override
+	public CompletionStage<List<Long>> add(String name, List<Long> numbers) {
+		return this.sums.add(name, numbers);
 	}
 
 	@Override
@@ -162,10 +155,10 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 		this.database.close();
 	}
 
-	private Mono<List<RecordVersion>> write(Supplier<RecordWrite> asked) {
-		return Mono.fromSupplier(asked)
-			.flatMap((write) -> this.schema
-				.with((dialect) -> this.database.transaction((session) -> write.run(session, dialect))));
+	private Mono<List<RecordVersion>> write(Supplier<StoreWrite> wanted) {
+		return Mono.fromSupplier(wanted)
+			.flatMap((write) -> this.schema.with((notifies) -> this.database
+				.transaction((session) -> new RecordWrite(write).run(session, notifies))));
 	}
 
 	private <T> CompletionStage<T> ask(Function<Session, Mono<T>> question) {
@@ -178,7 +171,7 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 				: new Changes(rows.get(0).storeId(), rows.get(0).revision(), versions);
 	}
 
-	/** Without a version if there are none; the store's own columns are always there. */
+	/** A store without records has one row, with its own columns alone. */
 	private static Changes change(Readable row) {
 		List<RecordVersion> version = (row.get(0, String.class) != null) ? List.of(Rows.version(row)) : List.of();
 		return new Changes(Rows.text(row, 8), Rows.number(row, 9), version);

@@ -1,5 +1,5 @@
 /**
- * The store of policies in PostgreSQL or CockroachDB, through R2DBC.
+ * The policy store in PostgreSQL or CockroachDB, through R2DBC.
  */
 @NullMarked
 package dev.ratelimit.store.sql;

@@ -1,5 +1,7 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.refusal.redis;
 
+import dev.ratelimit.redis.Connections;
+import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 

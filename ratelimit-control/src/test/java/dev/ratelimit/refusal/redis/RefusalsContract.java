@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.refusal.redis;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -15,6 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import dev.ratelimit.redis.RedisSender;
+import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.refusal.Refusal;
 import dev.ratelimit.refusal.RefusalHistory;
 import dev.ratelimit.refusal.RefusalQuery;
@@ -67,7 +69,7 @@ abstract class RefusalsContract {
 		Refusal sparse = Refusals.sparse(time, 49_997, Duration.ofSeconds(64));
 		add(history, List.of(full, sparse));
 		List<Refusal> found = find(history, query(Map.of(), null, 10)).refusals();
-		assertThat(found.stream().map((refusal) -> refusal.at(time))).containsExactly(sparse, full);
+		assertThat(found.stream().map((refusal) -> Refusals.at(time, refusal))).containsExactly(sparse, full);
 		// On Redis's clock, which here is ours.
 		assertThat(found.get(0).time()).isCloseTo(time, within(1, ChronoUnit.SECONDS));
 	}
@@ -175,7 +177,7 @@ abstract class RefusalsContract {
 	void looksThatAreTooManyFailAtOnceAndOthersDoNot() {
 		RefusalHistory history = history(10_000, Duration.ofHours(24));
 		List<CompletionStage<RefusalHistory.Page>> looks = new ArrayList<>();
-		for (int i = 0; i < 3 * RedisRefusals.MOST_WAITING; i++) {
+		for (int i = 0; i < 3 * RedisRefusals.MAX_WAITING; i++) {
 			looks.add(history.find(query(Map.of(), null, 10)));
 		}
 		assertThat(looks).filteredOn((look) -> look.toCompletableFuture().isCompletedExceptionally()).isNotEmpty();
@@ -194,7 +196,8 @@ abstract class RefusalsContract {
 
 	private RefusalHistory history(int maxEntries, Duration retention) {
 		this.reader = connector();
-		return RedisRefusals.on(this.connector, this.reader, "rl", maxEntries, retention, InstantSource.system());
+		return new RedisRefusals(RedisSender.on(this.connector), this.reader, "rl", maxEntries, retention,
+				InstantSource.system());
 	}
 
 	private static RefusalQuery query(Map<String, List<String>> caller, String before, int limit) {

@@ -1,7 +1,9 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.store.redis;
 
 import java.util.List;
 
+import dev.ratelimit.redis.Connections;
+import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 

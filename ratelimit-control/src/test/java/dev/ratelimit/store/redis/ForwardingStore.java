@@ -1,10 +1,14 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.store.redis;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongConsumer;
 
+import dev.ratelimit.store.AuditEntry;
+import dev.ratelimit.store.AuditHead;
 import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
@@ -12,6 +16,7 @@ import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Seen;
 
 /**
  * A real store, for tests that look at or change what passes.
@@ -30,14 +35,13 @@ abstract class ForwardingStore implements PolicyStore {
 	}
 
 	@Override
-	public CompletionStage<List<RecordVersion>> write(List<Edit> edits, String actor, String reason) {
-		return this.store.write(edits, actor, reason);
+	public CompletionStage<List<RecordVersion>> write(List<Edit> edits, Seen seen, String actor, String reason) {
+		return this.store.write(edits, seen, actor, reason);
 	}
 
 	@Override
-	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records, String actor,
-			String reason) {
-		return this.store.restore(storeId, revision, records, actor, reason);
+	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
+		return this.store.restore(storeId, revision, records);
 	}
 
 	@Override
@@ -46,18 +50,33 @@ abstract class ForwardingStore implements PolicyStore {
 	}
 
 	@Override
-	public CompletionStage<Void> audit(AuditRecord entry) {
-		return this.store.audit(entry);
+	public CompletionStage<Void> audit(AuditRecord attempt, AuditPosition remove) {
+		return this.store.audit(attempt, remove);
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(AuditPosition before, int limit) {
+	public CompletionStage<List<AuditEntry>> audit(AuditPosition before, int limit) {
 		return this.store.audit(before, limit);
 	}
 
 	@Override
-	public CompletionStage<Boolean> lead(String task, String instance, Duration time) {
+	public CompletionStage<List<AuditEntry>> scanAudit(AuditPosition before) {
+		return this.store.scanAudit(before);
+	}
+
+	@Override
+	public CompletionStage<AuditHead> auditHead() {
+		return this.store.auditHead();
+	}
+
+	@Override
+	public CompletionStage<Optional<Instant>> lead(String task, String instance, Duration time) {
 		return this.store.lead(task, instance, time);
+	}
+
+	@Override
+	public CompletionStage<List<Long>> add(String name, List<Long> numbers) {
+		return this.store.add(name, numbers);
 	}
 
 	@Override

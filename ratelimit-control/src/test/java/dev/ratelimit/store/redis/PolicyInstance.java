@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.store.redis;
 
 import java.time.Duration;
 import java.util.List;
@@ -12,6 +12,10 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 
+import dev.ratelimit.redis.ClientSettings;
+import dev.ratelimit.redis.RedisSender;
+import dev.ratelimit.redis.RedisConnector;
+import dev.ratelimit.redis.RedisSignals;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
@@ -19,6 +23,7 @@ import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.store.Replica;
 import dev.ratelimit.store.ReplicaListener;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.store.Snapshot;
 import dev.ratelimit.testing.RedisServer;
 
@@ -33,7 +38,7 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 
 	final Queue<Duration> propagated = new ConcurrentLinkedQueue<>();
 
-	final PolicyStore store;
+	final RedisPolicyStore store;
 
 	final Replica replica;
 
@@ -44,14 +49,19 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 	private final RedisSignals signals;
 
 	PolicyInstance(RedisURI server, Snapshot start, UnaryOperator<PolicyStore> view) {
+		this(server, start, view, "rl");
+	}
+
+	PolicyInstance(RedisURI server, Snapshot start, UnaryOperator<PolicyStore> view, String auditPrefix) {
 		this.client = RedisClient.create(RESOURCES, server);
 		this.client.setOptions(ClientSettings.options(ClientOptions.create()));
 		this.connector = RedisConnector.to(this.client, "redis");
 		this.signals = RedisSignals.on(this.connector, "rl");
 		this.connector.start(Duration.ofSeconds(10));
-		this.store = RedisPolicyStore.on(this.connector, this.signals, "rl");
+		this.store = new RedisPolicyStore(RedisSender.on(this.connector), this.signals,
+				RedisConnector.to(this.client, "redis"), "rl", auditPrefix);
 		this.signals.start();
-		this.replica = new Replica(view.apply(this.store), start, this);
+		this.replica = new Replica(view.apply(this.store), start, this, System::nanoTime);
 		this.replica.start();
 	}
 
@@ -74,7 +84,7 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 	}
 
 	RecordVersion write(RecordKey key, String body) {
-		return this.store.write(List.of(new Edit(key, body, null)), "ann", "because")
+		return this.store.write(List.of(new Edit(key, body, null)), Seen.NOTHING, "ann", "because")
 			.toCompletableFuture()
 			.orTimeout(5, TimeUnit.SECONDS)
 			.join()
@@ -87,17 +97,16 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 		return (version != null) ? version.body() : null;
 	}
 
+	/** Whether the version, and all that the store wrote before it, is in this copy. */
 	boolean has(RecordVersion version) {
-		return version.equals(this.replica.get(version.key()));
-	}
-
-	RedisFleetSums sums() {
-		return RedisFleetSums.on(this.connector, "rl");
+		// The copy's records change one by one, its revision after all of them.
+		return this.replica.state().revision() >= version.revision() && version.equals(this.replica.get(version.key()));
 	}
 
 	@Override
 	public void close() {
 		this.replica.close();
+		this.store.close();
 		this.signals.close();
 		this.connector.close();
 		this.client.shutdownAsync();

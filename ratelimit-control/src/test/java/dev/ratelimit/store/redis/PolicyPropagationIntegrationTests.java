@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.store.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.testing.Pauses;
 import dev.ratelimit.testing.RedisServers;
 import dev.ratelimit.testing.Times;
@@ -87,7 +88,10 @@ class PolicyPropagationIntegrationTests {
 			List<Edit> page = IntStream.range(i, Math.min(records, i + PolicyStore.MAX_EDITS))
 				.mapToObj((number) -> new Edit(PolicyInstance.override(number), body, null))
 				.toList();
-			written = store.write(page, "ann", "import").toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
+			written = store.write(page, Seen.NOTHING, "ann", "import")
+				.toCompletableFuture()
+				.orTimeout(5, TimeUnit.SECONDS)
+				.join();
 		}
 		return written.get(written.size() - 1);
 	}

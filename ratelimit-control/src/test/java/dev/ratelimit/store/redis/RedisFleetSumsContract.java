@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.store.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,8 +7,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import dev.ratelimit.store.FleetSums;
+import dev.ratelimit.redis.RedisSender;
+import dev.ratelimit.redis.RedisSignals;
+import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.store.FleetSumsContract;
+import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -26,11 +29,11 @@ abstract class RedisFleetSumsContract extends FleetSumsContract {
 	abstract List<RedisServer> servers();
 
 	@Override
-	protected FleetSums open() {
+	protected PolicyStore open() {
 		RedisConnector connector = connector();
 		this.connectors.add(connector);
 		connector.start(Duration.ofSeconds(10));
-		return RedisFleetSums.on(connector, "rl");
+		return new RedisPolicyStore(RedisSender.on(connector), RedisSignals.on(connector, "rl"), connector, "rl", "rl");
 	}
 
 	@Override

@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.store.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,6 +7,9 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import dev.ratelimit.redis.RedisSender;
+import dev.ratelimit.redis.RedisConnector;
+import dev.ratelimit.redis.RedisSignals;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.PolicyStoreContract;
 import dev.ratelimit.testing.RedisServer;
@@ -32,7 +35,8 @@ abstract class RedisPolicyStoreContract extends PolicyStoreContract {
 		this.open.add(signals);
 		this.open.add(connector);
 		connector.start(Duration.ofSeconds(10));
-		PolicyStore store = RedisPolicyStore.on(connector, signals, "rl");
+		RedisPolicyStore store = new RedisPolicyStore(RedisSender.on(connector), signals, connector(), "rl", "rl");
+		this.open.add(store);
 		signals.start();
 		return store;
 	}

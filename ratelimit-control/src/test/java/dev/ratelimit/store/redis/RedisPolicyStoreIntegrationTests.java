@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.store.redis;
 
 import java.time.Duration;
 import java.util.List;
@@ -8,13 +8,17 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
+import dev.ratelimit.redis.Connections;
+import dev.ratelimit.redis.RedisConnector;
+import dev.ratelimit.store.AuditEntry;
 import dev.ratelimit.store.AuditPosition;
-import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
+import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.testing.Pauses;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
@@ -63,15 +67,16 @@ class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 			RedisServers.standalone().cli("XADD", "rl:{policies}:audit", id, "reason", id);
 		}
 		PolicyStore store = open();
-		List<AuditRecord> first = audit(store, null);
-		List<AuditRecord> next = audit(store, first.get(1).position());
-		assertThat(first).extracting(AuditRecord::reason).containsExactly("1790000000000000-2", "1790000000000000-1");
-		assertThat(next).extracting(AuditRecord::reason).containsExactly("1790000000000000-0");
+		List<AuditEntry> first = audit(store, null);
+		List<AuditEntry> next = audit(store, first.get(1).position());
+		assertThat(first).extracting((entry) -> entry.attempt().reason())
+			.containsExactly("1790000000000000-2", "1790000000000000-1");
+		assertThat(next).extracting((entry) -> entry.attempt().reason()).containsExactly("1790000000000000-0");
 		assertThat(audit(store, next.get(0).position())).isEmpty();
 	}
 
 	@Test
-	void recordOfAnUnknownKindIsPassedOver() {
+	void recordOfAnUnknownKindIsRead() {
 		PolicyStore store = open();
 		write(store, edits(2));
 		RedisServers.standalone().cli("EVAL", """
@@ -81,7 +86,10 @@ class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 				""", "3", "rl:{policies}:meta", "rl:{policies}:order", "rl:{policies}:heads");
 		Changes changes = store.changesSince(0, 10).toCompletableFuture().join();
 		assertThat(changes.revision()).isEqualTo(3);
-		assertThat(changes.versions()).hasSize(2);
+		assertThat(changes.versions()).hasSize(3)
+			.last()
+			.extracting(RecordVersion::key)
+			.isEqualTo(RecordKey.stored("novelty", "x"));
 	}
 
 	@Test
@@ -109,12 +117,12 @@ class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 		}).min().orElseThrow();
 	}
 
-	private static List<AuditRecord> audit(PolicyStore store, AuditPosition before) {
+	private static List<AuditEntry> audit(PolicyStore store, AuditPosition before) {
 		return store.audit(before, 2).toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
 	}
 
 	private static void write(PolicyStore store, List<Edit> edits) {
-		store.write(edits, "ann", "because").toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
+		store.write(edits, Seen.NOTHING, "ann", "because").toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
 	}
 
 	private static List<Edit> edits(int count) {

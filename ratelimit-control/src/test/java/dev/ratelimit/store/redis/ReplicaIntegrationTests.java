@@ -1,9 +1,11 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.store.redis;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -21,14 +23,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.ratelimit.store.Changes;
+import dev.ratelimit.store.ConfirmationException;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.store.Replica;
+import dev.ratelimit.store.ReplicaState.Origin;
 import dev.ratelimit.store.Snapshot;
 import dev.ratelimit.store.SnapshotFile;
 import dev.ratelimit.store.SnapshotWriter;
+import dev.ratelimit.testing.CapturedLog;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 import dev.ratelimit.testing.Within;
@@ -67,7 +72,7 @@ class ReplicaIntegrationTests {
 		RecordVersion deleted = one.write(ORDERS, null);
 		within(2).until(() -> this.fleet.stream().allMatch((instance) -> instance.has(deleted)));
 		assertThat(other.changed).extracting(RecordVersion::revision).isSorted().doesNotHaveDuplicates();
-		assertThat(other.propagated).isNotEmpty();
+		within(2).until(() -> !other.propagated.isEmpty());
 		assertThat(other.replica.state().revision()).isEqualTo(deleted.revision());
 		assertThat(other.replica.state().stale()).isFalse();
 	}
@@ -82,7 +87,7 @@ class ReplicaIntegrationTests {
 		Replica late = new Replica(one.store, Snapshot.NONE, (versions) -> {
 			calls.incrementAndGet();
 			assertThat(versions).hasSize(600);
-		});
+		}, System::nanoTime);
 		late.start();
 		within(5).until(() -> late.state().revision() == 600);
 		within(1).until(() -> calls.get() == 1);
@@ -124,7 +129,7 @@ class ReplicaIntegrationTests {
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 			}
-		});
+		}, System::nanoTime);
 		one.write(ORDERS, "0");
 		busy.start();
 		within(2).until(() -> busy.get(ORDERS) != null);
@@ -155,14 +160,14 @@ class ReplicaIntegrationTests {
 		assertThat(other.replica.state().stale()).isTrue();
 		assertThat(other.replica.state().revision()).isEqualTo(known.revision());
 		assertThat(this.fleet).allMatch((instance) -> instance.has(known));
-		other.replica.reseed("ann", "flushed").toCompletableFuture().join();
+		other.replica.reseed().toCompletableFuture().join();
 		within(2).until(() -> this.fleet.stream().noneMatch((instance) -> instance.replica.state().stale()));
 		assertThat(this.fleet).allMatch((instance) -> "2".equals(instance.body(ORDERS)))
 			.allMatch((instance) -> instance.body(SEARCH) == null);
 		assertThat(one.replica.state().revision()).isGreaterThan(known.revision());
 		RecordVersion next = one.write(ORDERS, "3");
-		assertThat(next.version()).isEqualTo(known.version() + 2);
-		assertThat(one.write(SEARCH, "2").version()).isEqualTo(4);
+		assertThat(next.version()).isEqualTo(known.version() + 1);
+		assertThat(one.write(SEARCH, "2").version()).isEqualTo(3);
 		within(2).until(() -> this.fleet.stream().allMatch((instance) -> instance.has(next)));
 	}
 
@@ -178,7 +183,7 @@ class ReplicaIntegrationTests {
 		PolicyInstance fresh = start();
 		within(2).until(() -> fresh.has(since));
 		assertThat(one.body(SEARCH)).isNull();
-		one.replica.reseed("ann", "flushed").toCompletableFuture().join();
+		one.replica.reseed().toCompletableFuture().join();
 		within(10).until(() -> this.fleet.stream()
 			.allMatch((instance) -> "1".equals(instance.body(SEARCH)) && "1".equals(instance.body(ORDERS))));
 		within(2).until(() -> this.fleet.stream().noneMatch((instance) -> instance.replica.state().stale()));
@@ -195,7 +200,14 @@ class ReplicaIntegrationTests {
 		tell();
 		within(10).until(() -> one.replica.state().incident() != null && other.replica.state().incident() != null);
 		one.write(ORDERS, "new");
-		one.replica.accept("ann", "meant").toCompletableFuture().join();
+		for (Long confirmed : Arrays.asList(null, 2L)) {
+			assertThatExceptionOfType(CompletionException.class)
+				.isThrownBy(() -> one.replica.accept(confirmed, "ann", "meant").toCompletableFuture().join())
+				.withCauseInstanceOf(ConfirmationException.class)
+				.withMessageContaining("removes 1 of kind policy");
+		}
+		assertThat(one.body(SEARCH)).isEqualTo("1");
+		one.replica.accept(1L, "ann", "meant").toCompletableFuture().join();
 		within(2).until(() -> this.fleet.stream().noneMatch((instance) -> instance.replica.state().stale()));
 		assertThat(this.fleet).allMatch((instance) -> "new".equals(instance.body(ORDERS)))
 			.allMatch((instance) -> instance.body(SEARCH) == null);
@@ -218,7 +230,7 @@ class ReplicaIntegrationTests {
 		Awaitility.await().during(Duration.ofSeconds(1)).until(() -> one.has(lost));
 		assertThat(one.replica.state().incident()).isNotNull();
 		assertThat(old.revision()).isLessThan(lost.revision());
-		one.replica.reseed("ann", "backup").toCompletableFuture().join();
+		one.replica.reseed().toCompletableFuture().join();
 		assertThat(one.body(ORDERS)).isEqualTo("2");
 		assertThat(one.body(SEARCH)).isEqualTo("4");
 	}
@@ -234,13 +246,33 @@ class ReplicaIntegrationTests {
 		this.server.cli("DEL", "rl:{policies}:" + part);
 		tell();
 		within(10).until(() -> one.replica.state().incident() != null);
-		one.replica.reseed("ann", "evicted").toCompletableFuture().join();
+		one.replica.reseed().toCompletableFuture().join();
 		assertThat(one.replica.state().stale()).isFalse();
 		RecordVersion next = one.write(ORDERS, "3");
 		assertThat(next.version()).isGreaterThan(known.version());
 		PolicyInstance fresh = start();
 		within(2).until(() -> fresh.has(next) && one.has(next));
 		assertThat(fresh.body(SEARCH)).isEqualTo("1");
+	}
+
+	@Test
+	void pagesOfUnknownKindsAreKeptAndHideNothing() {
+		PolicyInstance one = start();
+		for (int i = 0; i < 600; i++) {
+			one.write(RecordKey.stored("invented", "tenant/" + i), "{}");
+		}
+		RecordVersion known = one.write(ORDERS, "1");
+		PolicyInstance fresh = start();
+		within(5).until(() -> fresh.has(known) && one.has(known));
+		assertThat(fresh.replica.snapshot(0).records()).hasSize(601);
+		this.server.flush();
+		tell();
+		within(10).until(() -> this.fleet.stream().allMatch((instance) -> instance.replica.state().incident() != null));
+		fresh.replica.reseed().toCompletableFuture().join();
+		PolicyInstance later = start();
+		within(5).until(() -> later.replica.state().origin() == Origin.STORE);
+		assertThat(later.body(ORDERS)).isEqualTo("1");
+		assertThat(later.replica.snapshot(0).records()).hasSize(601);
 	}
 
 	@Test
@@ -291,6 +323,47 @@ class ReplicaIntegrationTests {
 				within(2).until(() -> again.has(next));
 				assertThat(again.replica.state().incident()).isNull();
 			}
+		}
+	}
+
+	@Test
+	void oneOfTwoInstancesWritesTheFileAndTheOtherTakesOver(@TempDir Path folder) throws Exception {
+		SnapshotFile file = new SnapshotFile(folder.resolve("policies.snapshot"));
+		PolicyInstance one = start();
+		RecordVersion known = one.write(ORDERS, "1");
+		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> one.has(known));
+		SnapshotWriter first = new SnapshotWriter(file, one.replica, () -> 3);
+		try (SnapshotWriter second = new SnapshotWriter(file, one.replica, () -> 4)) {
+			first.start();
+			Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> file.read().instances() == 3);
+			second.start();
+			RecordVersion next = one.write(ORDERS, "2");
+			Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> file.read().revision() == next.revision());
+			assertThat(file.read().instances()).isEqualTo(3);
+			first.close();
+			Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> file.read().instances() == 4);
+		}
+		finally {
+			first.close();
+		}
+	}
+
+	@Test
+	void fileThatCannotBeWrittenIsOneWarningWithTheSettingThatMovesIt(@TempDir Path folder) throws IOException {
+		Path notAFolder = Files.createFile(folder.resolve("state"));
+		PolicyInstance one = start();
+		RecordVersion known = one.write(ORDERS, "1");
+		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> one.has(known));
+		SnapshotFile file = new SnapshotFile(notAFolder.resolve("policies.snapshot"));
+		try (CapturedLog log = new CapturedLog(SnapshotWriter.class.getName())) {
+			// Tries once more when it is closed.
+			try (SnapshotWriter writer = new SnapshotWriter(file, one.replica, () -> 3)) {
+				writer.start();
+				Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> !log.lines().isEmpty());
+			}
+			assertThat(log.lines()).singleElement()
+				.asString()
+				.contains(notAFolder.toString(), "cannot be written", "ratelimit.policies-store.snapshot-file");
 		}
 	}
 

@@ -4,9 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.r2dbc.pool.ConnectionPool;
@@ -23,9 +21,12 @@ import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.testing.Pauses;
 import dev.ratelimit.testing.PostgresServer;
+import dev.ratelimit.testing.Stages;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -45,8 +46,10 @@ class DatabaseIntegrationTests {
 			END $$;
 			CREATE TRIGGER fail BEFORE INSERT ON ratelimit_record_version FOR EACH ROW EXECUTE FUNCTION fail()""";
 
+	/** Without those of the server itself, such as a worker of autovacuum. */
 	private static final String OWN_CONNECTIONS = """
-			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()""";
+			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+			AND backend_type = 'client backend'""";
 
 	private final SqlStores stores = new SqlStores(PostgresServer.shared());
 
@@ -62,7 +65,7 @@ class DatabaseIntegrationTests {
 		write("1");
 		this.stores.execute(FAIL_FIRST.formatted(3));
 		assertThat(write("2").version()).isEqualTo(2);
-		assertThat(done(this.store.changesSince(0, 10)).revision()).isEqualTo(2);
+		assertThat(join(this.store.changesSince(0, 10)).revision()).isEqualTo(2);
 	}
 
 	@Test
@@ -70,7 +73,7 @@ class DatabaseIntegrationTests {
 		write("1");
 		this.stores.execute(FAIL_FIRST.formatted(1_000));
 		failsInTime(() -> write("2"));
-		assertThat(done(this.store.changesSince(0, 10)).revision()).isEqualTo(1);
+		assertThat(join(this.store.changesSince(0, 10)).revision()).isEqualTo(1);
 		assertThat(this.stores.query("SELECT last_value < 50 FROM attempts")).containsExactly("t");
 	}
 
@@ -89,7 +92,7 @@ class DatabaseIntegrationTests {
 			List<CompletableFuture<Changes>> calls = IntStream.range(0, 40)
 				.mapToObj((i) -> this.store.changesSince(0, 10).toCompletableFuture())
 				.toList();
-			calls.forEach(DatabaseIntegrationTests::done);
+			calls.forEach(Stages::join);
 			int connections = Integer.parseInt(this.stores.query(OWN_CONNECTIONS).get(0));
 			assertThat(connections).isLessThanOrEqualTo(4);
 			return connections > 1;
@@ -100,8 +103,8 @@ class DatabaseIntegrationTests {
 	void poolOfTheApplicationIsNotUsedUp() {
 		ConnectionPool pool = new ConnectionPool(
 				ConnectionPoolConfiguration.builder(this.stores.factory(PostgresServer.USER)).maxSize(1).build());
-		try (SqlPolicyStore sharing = SqlPolicyStore.in(pool)) {
-			done(Flux
+		try (SqlPolicyStore sharing = new SqlPolicyStore(pool)) {
+			join(Flux
 				.usingWhen(pool.create(), (busy) -> Mono.fromCompletionStage(sharing.changesSince(0, 10)),
 						Connection::close)
 				.next()
@@ -116,7 +119,7 @@ class DatabaseIntegrationTests {
 	void serverEndsWhatAVanishedInstanceLeftBehind() {
 		Database database = new Database(this.stores.factory(PostgresServer.USER));
 		for (String setting : List.of("statement_timeout", "idle_in_transaction_session_timeout")) {
-			assertThat(done(database
+			assertThat(join(database
 				.run((session) -> session.rows("SHOW " + setting, (row) -> row.get(0, String.class)).single())
 				.toFuture())).isEqualTo("5s");
 		}
@@ -140,24 +143,20 @@ class DatabaseIntegrationTests {
 		List<Long> told = new CopyOnWriteArrayList<>();
 		try (AutoCloseable subscription = this.store.subscribe(told::add)) {
 			long revision = write("1").revision();
-			assertThat(done(this.stores.open().changesSince(0, 10)).revision()).isEqualTo(revision);
+			assertThat(join(this.stores.open().changesSince(0, 10)).revision()).isEqualTo(revision);
 			Awaitility.await().during(Duration.ofMillis(300)).until(told::isEmpty);
 		}
 	}
 
 	private RecordVersion write(String body) {
 		Edit edit = new Edit(new RecordKey(RecordKey.Kind.POLICY, "orders"), body, null);
-		return done(this.store.write(List.of(edit), "ann", "because")).get(0);
+		return join(this.store.write(List.of(edit), Seen.NOTHING, "ann", "because")).get(0);
 	}
 
 	private static void failsInTime(Runnable call) {
 		long start = Pauses.now();
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(call::run);
 		assertThat(Pauses.without(start)).isLessThan(Duration.ofMillis(2_500));
-	}
-
-	private static <T> T done(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().orTimeout(10, TimeUnit.SECONDS).join();
 	}
 
 }

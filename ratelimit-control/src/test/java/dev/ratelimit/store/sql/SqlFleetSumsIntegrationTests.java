@@ -1,6 +1,8 @@
 package dev.ratelimit.store.sql;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.awaitility.Awaitility;
@@ -8,8 +10,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import dev.ratelimit.store.FleetSums;
 import dev.ratelimit.store.FleetSumsContract;
+import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.testing.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,7 +26,7 @@ class SqlFleetSumsIntegrationTests extends FleetSumsContract {
 
 	private final AtomicLong nanoTime = new AtomicLong();
 
-	private final FleetSums sums = new SqlFleetSums(new Schema(this.database), this.nanoTime::get);
+	private final SqlFleetSums sums = new SqlFleetSums(new Schema(this.database), this.nanoTime::get);
 
 	/**
 	 * Calls fail while the tables are being made, which is not what is looked at here.
@@ -42,8 +44,8 @@ class SqlFleetSumsIntegrationTests extends FleetSumsContract {
 	}
 
 	@Override
-	protected FleetSums open() {
-		return this.stores.open().sums();
+	protected PolicyStore open() {
+		return this.stores.open();
 	}
 
 	@Override
@@ -55,25 +57,38 @@ class SqlFleetSumsIntegrationTests extends FleetSumsContract {
 	void rowsThatAreOverAreRemovedAndOthersAreNot() {
 		addRows("over", 3, 25);
 		addRows("fresh", 3, 23);
-		add(this.sums, "orders:3", 1, 2);
+		addOne();
 		Awaitility.await().until(() -> this.stores.query(COUNT).contains("0"));
 		assertThat(this.stores.query("SELECT name FROM ratelimit_sum ORDER BY name, place")).containsExactly("fresh1",
-				"fresh2", "fresh3", "orders:3", "orders:3");
+				"fresh2", "fresh3", "orders:3");
 	}
 
 	@Test
 	void someAreRemovedAtATimeAndTheOthersLater() {
 		addRows("over", SqlFleetSums.MAX_REMOVED + 1, 25);
-		add(this.sums, "orders:3", 1);
+		addOne();
 		Awaitility.await().until(() -> this.stores.query(COUNT).contains("1"));
-		add(this.sums, "orders:3", 1);
+		addOne();
 		addRows("over-too", 1, 25);
 		this.nanoTime.addAndGet(Duration.ofMinutes(10).toNanos() - 1);
-		add(this.sums, "orders:3", 1);
+		addOne();
 		assertThat(this.stores.query(COUNT)).containsExactly("2");
 		this.nanoTime.addAndGet(1);
-		add(this.sums, "orders:3", 1);
+		addOne();
 		Awaitility.await().until(() -> this.stores.query(COUNT).contains("0"));
+	}
+
+	@Test
+	void zerosChangeNoRow() {
+		add(open(), "orders:3", 0, 7, 0);
+		assertThat(this.stores.query("SELECT place::text FROM ratelimit_sum")).containsExactly("2");
+		List<String> before = this.stores.query("SELECT xmin::text FROM ratelimit_sum");
+		assertThat(add(open(), "orders:3", 0, 0, 0)).containsExactly(0L, 7L, 0L);
+		assertThat(this.stores.query("SELECT xmin::text FROM ratelimit_sum")).isEqualTo(before);
+	}
+
+	private void addOne() {
+		this.sums.add("orders:3", List.of(1L)).toCompletableFuture().orTimeout(10, TimeUnit.SECONDS).join();
 	}
 
 	private void addRows(String name, int count, int hours) {

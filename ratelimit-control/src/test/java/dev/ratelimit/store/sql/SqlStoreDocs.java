@@ -29,7 +29,7 @@ final class SqlStoreDocs {
 	}
 
 	static AuditRecord entry() {
-		return new AuditRecord(Instant.now(), "policy-write", "done", "ann", "policy/orders", "", "{}", "because");
+		return AuditRecord.of(Instant.now(), "policy-write", "done", "ann", "policy/orders", "", "{}", "because");
 	}
 
 }

@@ -1,20 +1,28 @@
 package dev.ratelimit.store.sql;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
 import io.r2dbc.postgresql.PostgresqlConnectionFactory;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import org.awaitility.Awaitility;
 import reactor.core.publisher.Mono;
 
+import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.testing.PostgresServer;
 
 /**
  * Stores of several instances in one database, closed together.
  */
 final class SqlStores implements AutoCloseable {
+
+	private static final AtomicBoolean WARM = new AtomicBoolean();
 
 	private final PostgresServer server;
 
@@ -25,6 +33,21 @@ final class SqlStores implements AutoCloseable {
 	SqlStores(PostgresServer server) {
 		this.server = server;
 		this.database = server.newDatabase();
+		if (WARM.compareAndSet(false, true)) {
+			warmUp(server);
+		}
+	}
+
+	/** In another database: a cold driver needs more than the second that a call has. */
+	private static void warmUp(PostgresServer server) {
+		List<Edit> edits = List.of(new Edit(new RecordKey(RecordKey.Kind.POLICY, "orders"), "1", null));
+		try (SqlStores others = new SqlStores(server)) {
+			SqlPolicyStore store = others.open();
+			Awaitility.await()
+				.atMost(Duration.ofMinutes(1))
+				.ignoreExceptions()
+				.until(() -> store.write(edits, Seen.NOTHING, "ann", "because").toCompletableFuture().get() != null);
+		}
 	}
 
 	SqlPolicyStore open() {
@@ -32,7 +55,7 @@ final class SqlStores implements AutoCloseable {
 	}
 
 	synchronized SqlPolicyStore openAs(String user) {
-		SqlPolicyStore store = SqlPolicyStore.in(factory(user));
+		SqlPolicyStore store = new SqlPolicyStore(factory(user));
 		this.stores.add(store);
 		return store;
 	}
