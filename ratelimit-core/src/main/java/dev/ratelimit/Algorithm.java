@@ -1,33 +1,31 @@
 package dev.ratelimit;
 
 import java.util.Arrays;
-import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * How a counter counts. The guarantees are stated and proven in
- * {@code docs/algorithms.md}.
+ * Algorithm of a counter. {@code docs/algorithms.md} states and proves the guarantees.
  */
-public enum Algorithm {
+public enum Algorithm implements EnumText {
 
-	/** One theoretical arrival time per quota: the smallest state, no edges, exact. */
+	/** One theoretical arrival time per quota: the smallest state, exact at any time. */
 	GCRA,
 
-	/** Whole tokens and the time of the last one: the same guarantee as GCRA. */
+	/** Counts tokens; decides exactly like GCRA. */
 	TOKEN_BUCKET,
 
 	/**
-	 * This window's count plus the previous one's, weighted by how much of it is still in
-	 * sight.
+	 * The count of this window plus the previous window's count, weighted by the part of
+	 * that window that is still within one window length of now.
 	 */
 	SLIDING_WINDOW_COUNTER,
 
-	/** One entry per admitted request: never more than the permits in any window. */
+	/** One entry per admitted request: no window of any position exceeds the permits. */
 	SLIDING_WINDOW_LOG,
 
 	/**
-	 * One count per window that is aligned to the epoch: up to twice the permits across
-	 * an edge.
+	 * One count per window, aligned to the epoch: admits up to twice the permits around
+	 * the edge of two windows.
 	 */
 	FIXED_WINDOW;
 
@@ -36,13 +34,6 @@ public enum Algorithm {
 	 */
 	public boolean hasBurst() {
 		return this == GCRA || this == TOKEN_BUCKET;
-	}
-
-	/**
-	 * The name as written in YAML and shown to users, for example {@code token-bucket}.
-	 */
-	public String text() {
-		return name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 	public static Algorithm parse(String text) {

@@ -8,10 +8,9 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * What an API key goes by where something is said about it: {@code sha256:} and its
- * digest. Who may read lists and overrides must not be able to call with the keys in
- * them. A key of a caller is always digested before it is compared, so that nobody can
- * call with a digest either.
+ * SHA-256 digest of an API key, written {@code sha256:…}. Lists and overrides hold
+ * digests, so that their readers cannot use the keys. A caller's key is always digested
+ * before the comparison, so that a digest does not work as a key either.
  */
 public final class ApiKeyDigest {
 
@@ -19,22 +18,22 @@ public final class ApiKeyDigest {
 
 	private static final Pattern DIGEST = Pattern.compile("(?i)sha256:[0-9a-f]{64}");
 
-	/** A request may be compared several times, and by the same thread. */
+	/** One thread often compares the same key several times during a request. */
 	private static final ThreadLocal<Last> LAST = ThreadLocal.withInitial(Last::new);
 
 	private ApiKeyDigest() {
 	}
 
 	/**
-	 * Whether a text is one already.
+	 * Whether a text is a digest already.
 	 */
 	public static boolean is(String text) {
 		return DIGEST.matcher(text).matches();
 	}
 
 	/**
-	 * Whether a value of a dimension begins like a digest of an API key and is none: it
-	 * would be taken for a key and digested again, and never match.
+	 * Whether a value starts with {@code sha256:} but is not a valid digest of an API
+	 * key. Such a value would be digested again as a key and would never match.
 	 */
 	public static boolean isBroken(Dimension dimension, String value) {
 		return dimension.equals(Dimension.API_KEY) && value.regionMatches(true, 0, PREFIX, 0, PREFIX.length())
@@ -42,8 +41,8 @@ public final class ApiKeyDigest {
 	}
 
 	/**
-	 * A value of a dimension as something is said about it: that of an API key is
-	 * digested unless it is already.
+	 * A configured value in the form that is stored: an API key becomes its digest,
+	 * unless it is a digest already.
 	 */
 	public static String said(Dimension dimension, String value) {
 		if (!dimension.equals(Dimension.API_KEY) || value.isBlank()) {
@@ -53,7 +52,8 @@ public final class ApiKeyDigest {
 	}
 
 	/**
-	 * A value of a dimension as a caller has it, to be compared to what is said.
+	 * A caller's value in the form that is compared with stored ones: an API key becomes
+	 * its digest.
 	 */
 	public static String presented(Dimension dimension, String value) {
 		return dimension.equals(Dimension.API_KEY) ? LAST.get().of(value) : value;
@@ -72,7 +72,7 @@ public final class ApiKeyDigest {
 				this.sha256 = MessageDigest.getInstance("SHA-256");
 			}
 			catch (NoSuchAlgorithmException ex) {
-				throw new IllegalStateException("every Java has SHA-256", ex);
+				throw new IllegalStateException("this JVM lacks SHA-256", ex);
 			}
 		}
 

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
@@ -13,21 +12,20 @@ import org.jspecify.annotations.Nullable;
  * The answer to a request.
  *
  * @param policy id of the policy that decided
- * @param version its version
+ * @param version version of that policy
  * @param allowed whether the request may go on
- * @param outcome what was decided
- * @param reason why, when the limits were not what decided
- * @param source who answered
- * @param shadow whether the policy only reports: callers are not to see anything of it
- * @param mode the failure mode that answered for counters that did not, or were not
- * asked; {@code null} as a rule
- * @param cost permits that were asked for
- * @param granted permits that were taken; less than the cost only when the request said
- * so
+ * @param outcome the kind of decision
+ * @param reason the cause, if something other than the limits decided
+ * @param source the origin of the answer
+ * @param shadow whether the policy only reports: callers must not see any effect of it
+ * @param mode the failure mode that answered in place of counters; {@code null} if all
+ * counters answered
+ * @param cost requested permits
+ * @param granted taken permits; less than the cost only if the request accepts less
  * @param limits every quota of every limit that was checked
- * @param receipt what can be given back
- * @param node the Redis node that refused, or whose silence left the decision to a
- * failure mode that refused; {@code null} otherwise
+ * @param receipt gives permits back
+ * @param node the Redis node that refused, or that did not answer so that the failure
+ * mode refused; {@code null} otherwise
  */
 public record Decision(String policy, long version, boolean allowed, Outcome outcome, Reason reason, Source source,
 		boolean shadow, @Nullable FailureMode mode, long cost, long granted, List<LimitStatus> limits, Receipt receipt,
@@ -46,7 +44,7 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	}
 
 	/**
-	 * A decision that no counter had a part in.
+	 * A decision without counters.
 	 */
 	public static Decision without(Request request, long version, boolean allowed, Outcome outcome, Reason reason) {
 		FailureMode mode = (outcome != Outcome.ERROR) ? null : allowed ? FailureMode.ALLOW : FailureMode.DENY;
@@ -65,15 +63,14 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	}
 
 	/**
-	 * Whether the answer was given without some of the counters that should have given
-	 * it.
+	 * Whether a failure mode answered in place of at least one counter.
 	 */
 	public boolean degraded() {
 		return this.mode != null;
 	}
 
 	/**
-	 * The decision as a policy in shadow gives it: reported, never obeyed.
+	 * The same decision for a policy in shadow: reported, but always allowed.
 	 */
 	public Decision inShadow() {
 		Outcome shadow = (this.outcome == Outcome.REFUSED) ? Outcome.SHADOW_REFUSED : this.outcome;
@@ -82,7 +79,7 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	}
 
 	/**
-	 * The decision with the node that it is due to.
+	 * The same decision with the node that caused it.
 	 */
 	public Decision at(@Nullable String node) {
 		return (node == null) ? this : new Decision(this.policy, this.version, this.allowed, this.outcome, this.reason,
@@ -90,7 +87,8 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	}
 
 	/**
-	 * The decision with what a failure mode had to add.
+	 * The same decision with another reason and with the quotas that a failure mode
+	 * checked.
 	 */
 	public Decision with(Reason reason, List<LimitStatus> further) {
 		List<LimitStatus> limits = new ArrayList<>(this.limits);
@@ -100,13 +98,27 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	}
 
 	/**
-	 * The quota that a caller should know about: on refusal the one with the longest
+	 * The same decision with other statuses of its quotas.
+	 */
+	public Decision with(List<LimitStatus> limits) {
+		return new Decision(this.policy, this.version, this.allowed, this.outcome, this.reason, this.source,
+				this.shadow, this.mode, this.cost, this.granted, limits, this.receipt, this.node);
+	}
+
+	/**
+	 * The quota that response headers report: after a refusal the one with the longest
 	 * wait, otherwise the one with the fewest permits left, then the longest reset;
-	 * {@code null} when no counter was asked.
+	 * {@code null} if no counter was asked.
 	 */
 	public @Nullable LimitStatus decisive() {
-		LimitStatus refusing = refusedBy();
-		return (refusing != null) ? refusing : this.limits.stream().min(MOST_CONSTRAINED).orElse(null);
+		LimitStatus decisive = refusedBy();
+		if (decisive == null) {
+			for (int i = 0, size = this.limits.size(); i < size; i++) {
+				LimitStatus status = this.limits.get(i);
+				decisive = (decisive == null || MOST_CONSTRAINED.compare(status, decisive) < 0) ? status : decisive;
+			}
+		}
+		return decisive;
 	}
 
 	/**
@@ -114,7 +126,7 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	 */
 	public @Nullable LimitStatus refusedBy() {
 		LimitStatus longest = null;
-		// By index: every refusal is metered, without garbage.
+		// By index: runs for every request and must not allocate.
 		for (int i = 0, size = this.limits.size(); i < size; i++) {
 			LimitStatus status = this.limits.get(i);
 			if (status.refuses() && (longest == null || LONGEST_WAIT.compare(status, longest) > 0)) {
@@ -125,8 +137,7 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	}
 
 	/**
-	 * How long to wait before the same request would be admitted, zero when it was or
-	 * never will be.
+	 * Wait until the same request fits; zero if it was admitted or never fits.
 	 */
 	public Duration retryAfter() {
 		LimitStatus refusing = refusedBy();
@@ -134,14 +145,15 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	}
 
 	/**
-	 * Whether the cost is larger than a burst, so that waiting does not help.
+	 * Whether the cost is larger than a burst: the request never fits, however long the
+	 * caller waits.
 	 */
 	public boolean neverFits() {
 		return this.limits.stream().anyMatch(LimitStatus::neverFits);
 	}
 
 	/**
-	 * Permits left under the decisive quota, -1 when no counter was asked.
+	 * Permits left under the decisive quota, -1 if no counter was asked.
 	 */
 	public long remaining() {
 		LimitStatus decisive = decisive();
@@ -149,47 +161,78 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	}
 
 	/**
-	 * Gives back all that was taken.
+	 * Settles the true cost of the request, after its policy took an estimate. What was
+	 * taken too much is given back; what is missing is charged without a check, up to a
+	 * debt of one burst. Only the first settle of a decision has an effect. Without a
+	 * {@code cost} in the policy nothing happens.
+	 * @param actual the true cost in permits, at least 0
+	 * @return the outcome; never fails
+	 */
+	public CompletionStage<Settlement> settle(long actual) {
+		return this.receipt.settle(actual);
+	}
+
+	/**
+	 * Settles a request that did not take place: it costs nothing.
+	 * @return the outcome; never fails
+	 */
+	public CompletionStage<Settlement> cancel() {
+		return settle(0);
+	}
+
+	/**
+	 * The same decision with another receipt.
+	 */
+	public Decision withReceipt(Receipt receipt) {
+		return new Decision(this.policy, this.version, this.allowed, this.outcome, this.reason, this.source,
+				this.shadow, this.mode, this.cost, this.granted, this.limits, receipt, this.node);
+	}
+
+	/**
+	 * Gives back all permits that the decision took.
 	 */
 	public CompletionStage<Void> giveBack() {
 		return this.receipt.giveBack(this.granted);
 	}
 
 	/**
-	 * What was decided, as it is metered.
+	 * Kind of decision; a tag of the metrics.
 	 */
-	public enum Outcome {
+	public enum Outcome implements EnumText {
 
-		/** The limits let it pass. */
+		/** The limits admitted the request. */
 		ALLOWED,
 
-		/** A limit refused it. */
+		/** A limit refused the request. */
 		REFUSED,
 
-		/** A limit would have refused it, but the policy is in shadow. */
+		/** A limit would have refused the request, but the policy is in shadow. */
 		SHADOW_REFUSED,
 
-		/** Turned away before any limit was asked: deny-listed or without identity. */
+		/**
+		 * Refused before any limit was checked: on the deny-list, banned, or without
+		 * identity.
+		 */
 		DENIED,
 
-		/** Let pass before any limit was asked: allow-listed, no limit, or the switch. */
+		/**
+		 * Allowed before any limit was checked: on the allow-list, no limit applies, or
+		 * the switch is on.
+		 */
 		BYPASSED,
 
 		/**
-		 * The counters could not answer, and the failure mode has no answer of its own.
+		 * The counters did not answer and the failure mode allowed or denied without
+		 * counting.
 		 */
-		ERROR;
-
-		public String text() {
-			return name().toLowerCase(Locale.ROOT).replace('_', '-');
-		}
+		ERROR
 
 	}
 
 	/**
-	 * Why something other than the limits decided.
+	 * Cause of a decision.
 	 */
-	public enum Reason {
+	public enum Reason implements EnumText {
 
 		/** The limits decided. */
 		LIMITS,
@@ -200,34 +243,43 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 		/** The request lacks a dimension that the policy counts by. */
 		IDENTITY,
 
-		/** There is no such policy. */
+		/** The caller has to wait for the end of a cool-down. */
+		COOL_DOWN,
+
+		/** The caller is banned. */
+		BAN,
+
+		/** No policy has the id that the request names. */
 		UNKNOWN_POLICY,
 
-		/** The switch is on. */
+		/** The emergency switch is on. */
 		SWITCH,
 
 		/** The counters did not answer in time. */
 		TIMEOUT,
 
-		/** The answer was not there at once, and who asked cannot wait. */
+		/** The counters did not answer at once, and the calling thread must not wait. */
 		NOT_AWAITED,
 
-		/** The counters' node failed too often and is not asked for a while. */
+		/** The breaker of the counters' node is open after too many failures. */
 		BREAKER_OPEN,
 
-		/** Too many checks wait for the counters' node. */
+		/**
+		 * Too many checks already wait for the counters' node, or the deadline passed
+		 * before the check could be sent.
+		 */
 		SATURATED,
 
-		/** The counters could not be reached. */
+		/** The counters' node is unreachable. */
 		UNAVAILABLE,
 
-		/** The counters' node has no memory for them. */
+		/** The counters' node is out of memory. */
 		OUT_OF_MEMORY,
 
 		/** The counters' node is a replica. */
 		READ_ONLY,
 
-		/** The counters' node has just started and reads its data. */
+		/** The counters' node has just started and still loads its data. */
 		LOADING,
 
 		/** The cluster is down, or has no node for the counters. */
@@ -236,50 +288,44 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 		/** The counters are being moved to another node. */
 		RESHARDING,
 
-		/** The counters' node does not let the limiter do its work. */
+		/**
+		 * The counters' node refused the login, or its ACL forbids a command or a key.
+		 */
 		FORBIDDEN,
 
-		/** A counter held something that is no counter. */
+		/** A counter's key holds data that is not a counter. */
 		CORRUPT,
 
 		/** The API key of the caller could not be verified. */
 		API_KEY,
 
 		/** The limiter itself failed. */
-		INTERNAL;
-
-		public String text() {
-			return name().toLowerCase(Locale.ROOT).replace('_', '-');
-		}
+		INTERNAL
 
 	}
 
 	/**
-	 * Who answered.
+	 * Origin of a decision.
 	 */
-	public enum Source {
+	public enum Source implements EnumText {
 
 		/** Counters in Redis. */
 		REDIS,
 
-		/** Permits that were taken from Redis ahead. */
+		/** Permits taken ahead from Redis. */
 		LEASE,
 
-		/** A refusal that Redis gave a moment ago. */
+		/** A recent refusal by Redis, remembered in this process. */
 		DENIED_CACHE,
 
-		/** Counters in this process, because that is where they are kept. */
+		/** Counters in this process, because the limiter is configured without Redis. */
 		MEMORY,
 
-		/** Counters in this process, because Redis could not answer. */
+		/** Counters in this process, because Redis did not answer. */
 		LOCAL,
 
-		/** Nobody had to. */
-		NONE;
-
-		public String text() {
-			return name().toLowerCase(Locale.ROOT).replace('_', '-');
-		}
+		/** No counter was asked. */
+		NONE
 
 	}
 

@@ -1,10 +1,11 @@
 package dev.ratelimit;
 
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * A fact about the caller that a limit counts by: one of the well-known ones here or a
- * custom one.
+ * A fact about the caller that a limit counts by: one of the constants below, or a custom
+ * one.
  *
  * @param name lower case, as written in {@code by}
  */
@@ -23,6 +24,9 @@ public record Dimension(String name) {
 	public static final Dimension API_KEY = new Dimension("api-key");
 
 	public static final Dimension REGION = new Dimension("region");
+
+	/** All dimensions that are not custom. */
+	public static final Set<Dimension> BUILT_IN = Set.of(USER, TENANT, IP, ROUTE, API_KEY, REGION);
 
 	public Dimension {
 		if (!NAME.matcher(name).matches()) {

@@ -1,17 +1,17 @@
 package dev.ratelimit;
 
 /**
- * Where permits are taken.
+ * Where a limit takes its permits.
  */
-public enum Enforcement {
+public enum Enforcement implements EnumText {
 
-	/** Every decision is made centrally. */
+	/** In Redis, at every decision. */
 	STRICT,
 
-	/** Permits are taken ahead and spent in-process. */
+	/** In this process, from permits that were taken ahead from Redis. */
 	LEASED,
 
-	/** Strict until a counter is hot, then leased, and back. */
+	/** Strict; leased while a counter is hot. */
 	ADAPTIVE
 
 }

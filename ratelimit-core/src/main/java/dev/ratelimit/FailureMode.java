@@ -1,17 +1,20 @@
 package dev.ratelimit;
 
 /**
- * What answers when the counters cannot.
+ * What decides a request when the counters do not answer.
  */
-public enum FailureMode {
+public enum FailureMode implements EnumText {
 
-	/** Let the request pass. */
+	/** Allow the request. */
 	ALLOW,
 
-	/** Turn it away: not because it is over its limit, but because nobody knows. */
+	/**
+	 * Refuse the request with 503: the limiter does not know whether it is over its
+	 * limit.
+	 */
 	DENY,
 
-	/** Count in this process, at this instance's share of the limit. */
+	/** Count in this process, with this instance's share of the limit. */
 	LOCAL
 
 }

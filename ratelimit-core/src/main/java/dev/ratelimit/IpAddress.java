@@ -7,8 +7,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An IP address, read from a literal and never from a name. An IPv4 address that is
- * mapped into IPv6 is the IPv4 address.
+ * An IP address, read from a literal and never from a host name. An IPv4-mapped IPv6
+ * address ({@code ::ffff:203.0.113.7}) equals its IPv4 address.
  */
 public final class IpAddress {
 
@@ -25,7 +25,7 @@ public final class IpAddress {
 	}
 
 	/**
-	 * Reads a literal, {@code null} if it is none.
+	 * Reads a literal; {@code null} if the text is not an IP address.
 	 */
 	public static @Nullable IpAddress parse(String text) {
 		if (text.isEmpty() || text.length() > LONGEST_LITERAL) {
@@ -36,22 +36,22 @@ public final class IpAddress {
 	}
 
 	/**
-	 * The address with all but its first bits cleared if it is IPv6: a caller usually has
-	 * a whole network of them.
+	 * The address that is counted: of an IPv6 address only the first bits, because one
+	 * caller usually has a whole IPv6 network; an IPv4 address unchanged.
 	 */
 	public IpAddress group(int ipv6Prefix) {
 		return (this.bytes.length == 4) ? this : new IpAddress(masked(this.bytes, ipv6Prefix));
 	}
 
 	/**
-	 * How long it is: 32 or 128.
+	 * Length of the address in bits: 32 or 128.
 	 */
 	public int bits() {
 		return this.bytes.length * 8;
 	}
 
 	/**
-	 * The first address of those that share so many bits with this one.
+	 * First address of the network with this prefix length.
 	 */
 	public IpAddress network(int prefix) {
 		return (prefix >= bits()) ? this : new IpAddress(masked(this.bytes, prefix));
@@ -68,7 +68,7 @@ public final class IpAddress {
 	}
 
 	/**
-	 * The one way in which this address is written here.
+	 * The canonical text: equal addresses have equal texts.
 	 */
 	@Override
 	public String toString() {
@@ -178,7 +178,7 @@ public final class IpAddress {
 	}
 
 	/**
-	 * Addresses that share their first bits: {@code 10.0.0.0/8}, or a single one.
+	 * A range of addresses such as {@code 10.0.0.0/8}, or a single address.
 	 *
 	 * @param network first address
 	 * @param prefix number of bits

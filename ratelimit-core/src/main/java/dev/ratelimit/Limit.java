@@ -7,22 +7,22 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is counted and the quotas that hold on it, all of them at once.
+ * What is counted, and the quotas that apply to it, all of them at once.
  *
  * @param name unique within its policy
- * @param by dimensions whose values share a counter; none is one counter for the whole
- * fleet
- * @param quotas at least one, each with a window of its own length
- * @param enforcement where its permits are taken, {@code null} for where the policy says
- * @param split how many parts a counter has, each with its share of the quotas, so that
- * they can be kept by different nodes
+ * @param by dimensions to count by: each combination of their values has its own counter;
+ * an empty list means one counter for the whole fleet
+ * @param quotas 1 to 8, each with a window of a different length
+ * @param enforcement where permits are taken, {@code null} for the policy's setting
+ * @param split number of parts of a counter, 1 to 64; each part has its share of the
+ * quotas, so that different Redis nodes can hold the parts
  */
 public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullable Enforcement enforcement, int split) {
 
 	/** More quotas than this make one check too expensive for a shared Redis. */
 	public static final int MAX_QUOTAS = 8;
 
-	/** With more parts a request could not try all of them in time. */
+	/** With more parts a request cannot try all of them within its deadline. */
 	public static final int MAX_SPLIT = 64;
 
 	private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
@@ -61,14 +61,14 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullab
 	}
 
 	/**
-	 * The same limit with its counters in that many parts.
+	 * The same limit with its counters in {@code split} parts.
 	 */
 	public Limit withSplit(int split) {
 		return new Limit(this.name, this.by, this.quotas, this.enforcement, split);
 	}
 
 	/**
-	 * Whether every quota has enough for that many parts.
+	 * Whether every quota has at least one permit for each part.
 	 */
 	public boolean fits(int parts) {
 		try {
@@ -81,9 +81,9 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullab
 	}
 
 	/**
-	 * The limit as one of its parts has it.
-	 * @param part which one, from 0
-	 * @param parts how many there are
+	 * The limit with the share of one part.
+	 * @param part index of the part, from 0
+	 * @param parts number of parts
 	 */
 	public Limit part(int part, int parts) {
 		return new Limit(this.name, this.by, this.quotas.stream().map((quota) -> quota.part(part, parts)).toList(),
@@ -91,15 +91,23 @@ public record Limit(String name, List<Dimension> by, List<Quota> quotas, @Nullab
 	}
 
 	/**
-	 * What the limit is about, in one word: its last dimension, or {@code global}.
+	 * The scope in one word: the last dimension, or {@code global}.
 	 */
 	public String scope() {
 		return this.by.isEmpty() ? "global" : this.by.get(this.by.size() - 1).name();
 	}
 
 	/**
-	 * The largest cost that can ever be admitted: a request takes all its permits from
-	 * one part.
+	 * Whether its counters are of single callers, which can be penalised.
+	 */
+	public boolean penalises() {
+		return this.by.contains(Dimension.USER) || this.by.contains(Dimension.API_KEY)
+				|| this.by.contains(Dimension.IP);
+	}
+
+	/**
+	 * The largest cost that fits. A request takes all its permits from one part, so the
+	 * smallest burst of a part is the maximum.
 	 */
 	public long largestCost() {
 		return this.quotas.stream()

@@ -1,17 +1,17 @@
 package dev.ratelimit;
 
 /**
- * What a limit does about a request that lacks one of its dimensions.
+ * What a limit does with a request that lacks one of its dimensions.
  */
-public enum MissingIdentity {
+public enum MissingIdentity implements EnumText {
 
-	/** Counts by the caller's IP in place of the missing fact. */
+	/** Count by the caller's IP in place of the missing dimension. */
 	IP,
 
-	/** Turns the request away: 401. */
+	/** Refuse the request with 401. */
 	DENY,
 
-	/** Leaves that limit out. */
+	/** Skip the limit. */
 	SKIP
 
 }

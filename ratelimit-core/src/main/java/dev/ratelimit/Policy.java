@@ -13,23 +13,23 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A named set of limits and how they are kept.
+ * A named set of limits with an algorithm, a failure mode and an enforcement mode.
  *
- * @param id as named by routes, annotations and requests
- * @param version 0 for one that comes with the configuration
- * @param algorithm how all its counters count
- * @param limits at least one; a request has to pass all of them
- * @param settings all that has a default
+ * @param id the name that routes, annotations and requests use
+ * @param version version number; 0 for a policy of the configuration
+ * @param algorithm algorithm of all counters
+ * @param limits 1 to 16; a request must pass all of them
+ * @param settings everything that has a default
  */
 public record Policy(String id, long version, Algorithm algorithm, List<Limit> limits, Settings settings) {
 
-	/** More than this per request is no longer a check that costs next to nothing. */
+	/** A check of more limits than this takes too long. */
 	public static final int MAX_LIMITS = 16;
 
-	/** One log entry per request is kept, so a log is bounded by its permits. */
+	/** A log has one entry per request, so this bounds the memory of a log. */
 	public static final long MAX_LOG_PERMITS = 10_000;
 
-	/** The shortest deadline of a check: the clock of deadlines ticks in milliseconds. */
+	/** Shortest deadline of a check: the timer of deadlines ticks in milliseconds. */
 	public static final Duration MIN_TIMEOUT = Duration.ofMillis(1);
 
 	private static final Pattern ID = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
@@ -56,6 +56,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 			.forEach((name, tier) -> requireFits(id, algorithm, known, "tier '" + name + "'", tier.limits()));
 		settings.overrides().forEach((override) -> requireFits(id, algorithm, known, "an override", override.limits()));
 		limits.forEach((limit) -> requireWindows(id, limit, settings));
+		requirePenalisingLimit(id, limits, settings);
 		Work.requireOneCall(id, algorithm, known, settings);
 	}
 
@@ -68,23 +69,24 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	}
 
 	/**
-	 * Whether a policy could be named so.
+	 * Whether the text is a valid policy id.
 	 */
 	public static boolean isId(String text) {
 		return ID.matcher(text).matches();
 	}
 
 	/**
-	 * The same version at another point of its rollout.
+	 * The same version with another rollout.
 	 */
 	public Policy with(Rollout rollout) {
 		return new Policy(this.id, this.version, this.algorithm, this.limits, this.settings.with(rollout));
 	}
 
 	/**
-	 * Checks that a caller could be given these quotas.
+	 * Checks that an override may give a caller these quotas.
 	 * @param limits the quotas, by the name of the limit
-	 * @throws IllegalArgumentException naming what does not fit and what would
+	 * @throws IllegalArgumentException if a quota does not fit; the message names the
+	 * quota and the fix
 	 */
 	public void requireOverride(Map<String, List<Quota>> limits) {
 		requireFits(this.id, this.algorithm, this.limits, "an override", limits);
@@ -92,8 +94,8 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	}
 
 	/**
-	 * The largest cost that some caller can ever be admitted with: under the default, a
-	 * tier or an override.
+	 * The largest cost that fits for at least one caller: by default, with a tier or with
+	 * an override.
 	 */
 	public long largestCost() {
 		return this.limits.stream().mapToLong(this::largestCost).min().orElseThrow();
@@ -105,8 +107,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	}
 
 	/**
-	 * All quotas that some caller has under a limit: by default, by a tier or by an
-	 * override.
+	 * All quotas of a limit: the default ones, those of tiers and those of overrides.
 	 */
 	public Stream<Quota> quotas(String limit) {
 		return quotas(this.limits.stream().filter((known) -> known.name().equals(limit)).findFirst().orElseThrow(),
@@ -117,9 +118,16 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 		return Stream.concat(Stream.of(limit.quotas()), changes(limit.name(), settings)).flatMap(List::stream);
 	}
 
-	/** What tiers and overrides make of a limit. */
+	/** The quotas that tiers and overrides give a limit. */
 	private static Stream<List<Quota>> changes(String limit, Settings settings) {
 		return settings.changes().map((change) -> change.get(limit)).filter(Objects::nonNull);
+	}
+
+	private static void requirePenalisingLimit(String id, List<Limit> limits, Settings settings) {
+		if (settings.penalty() != null && limits.stream().noneMatch(Limit::penalises)) {
+			throw new IllegalArgumentException("policy '" + id
+					+ "': has a penalty but no limit by user, api-key or ip, and only such limits penalise");
+		}
 	}
 
 	private static void requireWindows(String id, Limit limit, Settings settings) {
@@ -164,29 +172,36 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	}
 
 	/**
-	 * What a policy may leave out.
+	 * The optional parts of a policy.
 	 *
-	 * @param description what it is for
-	 * @param owner who is called about it
+	 * @param description purpose of the policy
+	 * @param owner person or team to contact
 	 * @param enforcement where permits are taken
-	 * @param shadow whether it counts and reports but never refuses
-	 * @param onFailure what answers when the counters cannot
-	 * @param degradedFloor a coarse quota per IP that holds while degraded, {@code null}
-	 * for none
-	 * @param onMissingIdentity what happens to a request that lacks a dimension
-	 * @param timeout deadline of a check, {@code null} for the general one
-	 * @param costs what a request costs, by path pattern
-	 * @param tiers what is different for the callers of a plan
-	 * @param overrides what is different for single callers
-	 * @param rollout how this version is brought to callers
+	 * @param shadow whether the policy counts and reports but never refuses
+	 * @param onFailure failure mode
+	 * @param degradedFloor a coarse quota per IP that applies while Redis does not
+	 * answer, {@code null} for none
+	 * @param degradedCeiling a coarse quota for all callers together, divided by the live
+	 * instances, that applies while Redis does not answer, {@code null} for none
+	 * @param onMissingIdentity handling of a request that lacks a dimension
+	 * @param timeout deadline of a check, {@code null} for the global default
+	 * @param costs cost of a request, by path pattern
+	 * @param tiers changes for the callers of a plan, by tier name
+	 * @param overrides other quotas for single callers
+	 * @param rollout start time and share of callers of this version
+	 * @param penalty what happens to callers that keep sending while they are refused,
+	 * {@code null} for nothing
+	 * @param settling how the true cost is learned after a request, {@code null} if it is
+	 * known before
 	 */
 	public record Settings(String description, String owner, Enforcement enforcement, boolean shadow,
-			FailureMode onFailure, @Nullable Quota degradedFloor, MissingIdentity onMissingIdentity,
-			@Nullable Duration timeout, Map<String, Long> costs, Map<String, Tier> tiers,
-			List<PolicyOverride> overrides, Rollout rollout) {
+			FailureMode onFailure, @Nullable Quota degradedFloor, @Nullable Quota degradedCeiling,
+			MissingIdentity onMissingIdentity, @Nullable Duration timeout, Map<String, Long> costs,
+			Map<String, Tier> tiers, List<PolicyOverride> overrides, Rollout rollout, @Nullable Penalty penalty,
+			@Nullable Settling settling) {
 
 		public static final Settings DEFAULTS = new Settings("", "", Enforcement.STRICT, false, FailureMode.ALLOW, null,
-				MissingIdentity.IP, null, Map.of(), Map.of(), List.of(), Rollout.COMPLETE);
+				null, MissingIdentity.IP, null, Map.of(), Map.of(), List.of(), Rollout.COMPLETE, null, null);
 
 		public Settings {
 			requireTimeout(timeout);
@@ -196,7 +211,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 		}
 
 		/**
-		 * Quotas that tiers and overrides give, each by the name of the limit.
+		 * Quotas of each tier and each override, by the name of the limit.
 		 */
 		Stream<Map<String, List<Quota>>> changes() {
 			return Stream.concat(this.tiers.values().stream().map(Tier::limits),
@@ -204,12 +219,12 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 		}
 
 		/**
-		 * The same with another rollout.
+		 * The same settings with another rollout.
 		 */
 		public Settings with(Rollout rollout) {
 			return new Settings(this.description, this.owner, this.enforcement, this.shadow, this.onFailure,
-					this.degradedFloor, this.onMissingIdentity, this.timeout, this.costs, this.tiers, this.overrides,
-					rollout);
+					this.degradedFloor, this.degradedCeiling, this.onMissingIdentity, this.timeout, this.costs,
+					this.tiers, this.overrides, rollout, this.penalty, this.settling);
 		}
 
 	}

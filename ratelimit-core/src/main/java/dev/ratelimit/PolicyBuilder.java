@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts a policy together; what is not said keeps its default.
+ * Builds a policy; settings that are not called keep their default.
  */
 public final class PolicyBuilder {
 
@@ -33,6 +33,8 @@ public final class PolicyBuilder {
 
 	private @Nullable Quota degradedFloor;
 
+	private @Nullable Quota degradedCeiling;
+
 	private MissingIdentity onMissingIdentity = MissingIdentity.IP;
 
 	private @Nullable Duration timeout;
@@ -44,6 +46,10 @@ public final class PolicyBuilder {
 	private final List<PolicyOverride> overrides = new ArrayList<>();
 
 	private Rollout rollout = Rollout.COMPLETE;
+
+	private @Nullable Penalty penalty;
+
+	private @Nullable Settling settling;
 
 	PolicyBuilder(String id) {
 		this.id = id;
@@ -98,6 +104,11 @@ public final class PolicyBuilder {
 		return this;
 	}
 
+	public PolicyBuilder degradedCeiling(@Nullable Quota quota) {
+		this.degradedCeiling = quota;
+		return this;
+	}
+
 	public PolicyBuilder onMissingIdentity(MissingIdentity missing) {
 		this.onMissingIdentity = missing;
 		return this;
@@ -128,11 +139,24 @@ public final class PolicyBuilder {
 		return this;
 	}
 
+	public PolicyBuilder penalty(@Nullable Penalty penalty) {
+		this.penalty = penalty;
+		return this;
+	}
+
+	/**
+	 * Lets requests be settled: their cost is an estimate, which is corrected afterwards.
+	 */
+	public PolicyBuilder settling(@Nullable Settling settling) {
+		this.settling = settling;
+		return this;
+	}
+
 	public Policy build() {
 		return new Policy(this.id, this.version, this.algorithm, this.limits,
 				new Policy.Settings(this.description, this.owner, this.enforcement, this.shadow, this.onFailure,
-						this.degradedFloor, this.onMissingIdentity, this.timeout, this.costs, this.tiers,
-						this.overrides, this.rollout));
+						this.degradedFloor, this.degradedCeiling, this.onMissingIdentity, this.timeout, this.costs,
+						this.tiers, this.overrides, this.rollout, this.penalty, this.settling));
 	}
 
 }

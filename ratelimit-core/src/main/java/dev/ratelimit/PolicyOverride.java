@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * Other quotas for one caller.
  *
- * @param when what has to be known about the caller, exactly
+ * @param when values that the caller must have, compared exactly
  * @param limits the quotas, by the name of the limit
  */
 public record PolicyOverride(Map<Dimension, String> when, Map<String, List<Quota>> limits) {

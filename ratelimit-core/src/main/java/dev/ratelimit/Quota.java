@@ -12,10 +12,9 @@ import java.util.regex.Pattern;
  * 2^53, in Java and in Lua: permits, burst and cost multiply to at most 8.1e15, and the
  * time an empty counter takes to fill stays below 50 years.
  *
- * @param permits how many permits a window has
- * @param window whole seconds
- * @param burst how many permits can be taken at once; equals the permits unless said
- * otherwise
+ * @param permits permits per window
+ * @param window length of the window in whole seconds, at most 31 days
+ * @param burst permits that can be taken at once; by default as many as {@code permits}
  */
 public record Quota(long permits, Duration window, long burst) {
 
@@ -69,8 +68,8 @@ public record Quota(long permits, Duration window, long burst) {
 	}
 
 	/**
-	 * A share of this quota: at least one permit, and no burst that could not be
-	 * refilled.
+	 * This quota times a factor: at least one permit, and a burst that refills within 50
+	 * years.
 	 */
 	public Quota scaled(double factor) {
 		long permits = scaled(this.permits, factor);
@@ -79,10 +78,10 @@ public record Quota(long permits, Duration window, long burst) {
 	}
 
 	/**
-	 * What one of several parts has of this quota. The shares of all parts add up to
-	 * exactly the quota; those of the last part are the largest.
-	 * @param part which one, from 0
-	 * @param parts how many there are, at most as many as permits and burst
+	 * The share of one part of a split counter. The shares of all parts add up to exactly
+	 * the quota; the last part has the largest share.
+	 * @param part index of the part, from 0
+	 * @param parts number of parts, at most {@code permits} and at most {@code burst}
 	 */
 	public Quota part(int part, int parts) {
 		return new Quota(share(this.permits, part, parts), this.window, share(this.burst, part, parts));
@@ -97,7 +96,7 @@ public record Quota(long permits, Duration window, long burst) {
 	}
 
 	/**
-	 * The window as it is written in a quota: {@code s}, {@code 10s}, {@code m},
+	 * The window in the notation of a quota: {@code s}, {@code 10s}, {@code m},
 	 * {@code 15m}, …
 	 */
 	public String windowText() {
@@ -106,7 +105,7 @@ public record Quota(long permits, Duration window, long burst) {
 	}
 
 	/**
-	 * The quota as it is written; {@link #parse} reads it back.
+	 * The quota in the notation that {@link #parse} reads.
 	 */
 	@Override
 	public String toString() {
@@ -114,8 +113,8 @@ public record Quota(long permits, Duration window, long burst) {
 	}
 
 	/**
-	 * A duration with the largest unit that divides it, for example {@code 90s},
-	 * {@code 1m} or {@code 7d}.
+	 * A duration in the largest unit that divides it, for example {@code 90s}, {@code 1m}
+	 * or {@code 7d}.
 	 */
 	public static String text(Duration window) {
 		long seconds = window.toSeconds();

@@ -5,28 +5,28 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Decides whether a request may go on.
+ * Decides whether a request may proceed.
  */
 @FunctionalInterface
 public interface RateLimiter {
 
 	/**
-	 * Checks every limit of the request's policy, all-or-nothing: a refused request takes
-	 * nothing anywhere.
+	 * Checks every limit of the request's policy. A refused request takes no permits from
+	 * any limit.
 	 */
 	CompletionStage<Decision> check(Request request);
 
 	/**
-	 * Checks a request on a thread that cannot wait. An answer that is there at once is
-	 * obeyed; before any other the failure mode answers, and what a request that it turns
-	 * away takes after all is given back.
+	 * Checks a request on a thread that must not wait, such as an event loop. If the
+	 * decision is not complete at once, the failure mode decides; if it refuses, permits
+	 * that the late decision takes are given back.
 	 */
 	default Decision checkNow(Request request) {
 		CompletableFuture<Decision> decision = check(request).toCompletableFuture();
 		if (decision.isDone()) {
 			return decision.join();
 		}
-		Decision instead = degrade(request, new IllegalStateException("the answer was not there at once"))
+		Decision instead = degrade(request, new IllegalStateException("the limiter did not answer at once"))
 			.toCompletableFuture()
 			.join();
 		if (!instead.allowed()) {
@@ -36,10 +36,39 @@ public interface RateLimiter {
 	}
 
 	/**
-	 * Decides a request that could not be resolved, so that it cannot be counted: by the
-	 * failure mode of its policy.
-	 * @param request what is known of it
-	 * @param failure why it could not be resolved
+	 * Checks a request whose caller waits no longer than until {@code end} completes. If
+	 * the decision is not complete by then, the failure mode decides as in
+	 * {@link #checkNow}; the breaker does not count it.
+	 */
+	default CompletionStage<Decision> checkUntil(Request request, CompletionStage<?> end) {
+		CompletableFuture<Decision> answer = new CompletableFuture<>();
+		CompletableFuture<Decision> decision = check(request).toCompletableFuture();
+		decision.thenAccept((decided) -> {
+			if (!answer.complete(decided)) {
+				answer.thenAccept((instead) -> {
+					if (!instead.allowed()) {
+						decided.giveBack();
+					}
+				});
+			}
+		}).exceptionally((failure) -> {
+			answer.completeExceptionally(failure);
+			return null;
+		});
+		end.thenRun(() -> {
+			if (!answer.isDone()) {
+				degrade(request, new IllegalStateException("the limiter did not answer in time"))
+					.thenAccept(answer::complete);
+			}
+		});
+		return answer;
+	}
+
+	/**
+	 * Decides a request by the failure mode of its policy, because the facts that it is
+	 * counted by are not known.
+	 * @param request the known facts of the request
+	 * @param failure the error that hides the other facts
 	 */
 	default CompletionStage<Decision> degrade(Request request, Throwable failure) {
 		return CompletableFuture
@@ -47,8 +76,7 @@ public interface RateLimiter {
 	}
 
 	/**
-	 * Takes permits up front, in full or in part, to be spent one by one until they
-	 * expire.
+	 * Takes permits in advance. The caller spends them one by one until they expire.
 	 */
 	default CompletionStage<Reservation> reserve(Request request, Duration expiry) {
 		return check(request).thenApply((decision) -> new Reservation(decision, expiry, System::nanoTime));

@@ -11,24 +11,29 @@ import org.jspecify.annotations.Nullable;
  * The facts of one call, with no HTTP type in it.
  *
  * @param policy id of the policy that decides
- * @param dimensions what is known about the caller
- * @param unverified those of them that the caller merely claims: they are counted by and
- * can be deny-listed, but never select a tier, an override or an allow-list entry
+ * @param dimensions the known facts about the caller
+ * @param unverified dimensions that the caller only claims: limits count by them and the
+ * deny-list matches them, but they never select a tier, an override or an allow-list
+ * entry
  * @param tier plan of the caller, from a verified fact
- * @param cost how many permits are asked for; 0 only looks
- * @param atLeast the smallest number of permits worth having; equals the cost unless a
- * part is welcome
- * @param id what the call goes by elsewhere, in logs and traces; nothing depends on it
- * @param traceId the trace that the call belongs to, {@code null} if none is known
- * @param unresolved what could not be found out because something failed
+ * @param cost requested permits; 0 only reads the counters
+ * @param atLeast the smallest number of permits that the caller accepts; equals the cost
+ * unless the caller accepts a part
+ * @param id the request id for logs and events: from the header, else the trace id; does
+ * not affect the decision
+ * @param traceId the trace id of the call, {@code null} if it has none
+ * @param unresolved facts that are unknown because a resolver failed
+ * @param limits names of the limits that are checked, {@code null} for all limits of the
+ * policy
  */
 public record Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified,
 		@Nullable String tier, long cost, long atLeast, @Nullable String id, @Nullable String traceId,
-		Unresolved unresolved) {
+		Unresolved unresolved, @Nullable Set<String> limits) {
 
 	public Request {
 		dimensions = Map.copyOf(dimensions);
 		unverified = Set.copyOf(unverified);
+		limits = (limits != null) ? Set.copyOf(limits) : null;
 		if (cost < 0 || cost > Quota.MAX_PERMITS) {
 			throw new IllegalArgumentException("cost must be 0 to " + Quota.MAX_PERMITS + " but was " + cost);
 		}
@@ -38,19 +43,19 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 	}
 
 	/**
-	 * A request that has no id.
+	 * A request that all limits of the policy check.
 	 */
 	public Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified, @Nullable String tier,
-			long cost, long atLeast) {
-		this(policy, dimensions, unverified, tier, cost, atLeast, null, null);
+			long cost, long atLeast, @Nullable String id, @Nullable String traceId, Unresolved unresolved) {
+		this(policy, dimensions, unverified, tier, cost, atLeast, id, traceId, unresolved, null);
 	}
 
 	/**
-	 * A request of which all could be found out.
+	 * A request without an id and with all facts resolved.
 	 */
 	public Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified, @Nullable String tier,
-			long cost, long atLeast, @Nullable String id, @Nullable String traceId) {
-		this(policy, dimensions, unverified, tier, cost, atLeast, id, traceId, Unresolved.NOTHING);
+			long cost, long atLeast) {
+		this(policy, dimensions, unverified, tier, cost, atLeast, null, null, Unresolved.NOTHING);
 	}
 
 	public static Request of(String policy) {
@@ -58,8 +63,8 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 	}
 
 	/**
-	 * The same request with one more verified fact; a {@code null} value means that it is
-	 * not known.
+	 * The same request with one more verified fact; a {@code null} value removes the
+	 * dimension.
 	 */
 	public Request with(Dimension dimension, @Nullable String value) {
 		Map<Dimension, String> all = new HashMap<>(this.dimensions);
@@ -72,50 +77,65 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		Set<Dimension> unverified = new HashSet<>(this.unverified);
 		unverified.remove(dimension);
 		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.id, this.traceId,
-				this.unresolved);
+				this.unresolved, this.limits);
 	}
 
 	/**
-	 * The same request with one more fact that the caller merely claims.
+	 * The same request with one more fact that the caller only claims.
 	 */
 	public Request withUnverified(Dimension dimension, String value) {
 		Set<Dimension> all = new HashSet<>(this.unverified);
 		all.add(dimension);
 		Request request = with(dimension, value);
 		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast, this.id,
-				this.traceId, this.unresolved);
+				this.traceId, this.unresolved, this.limits);
 	}
 
 	public Request withTier(@Nullable String tier) {
 		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast, this.id,
-				this.traceId, this.unresolved);
+				this.traceId, this.unresolved, this.limits);
 	}
 
 	public Request withCost(long cost) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.id, this.traceId,
-				this.unresolved);
+				this.unresolved, this.limits);
 	}
 
 	/**
-	 * Asks for the cost but is content with less, down to this many permits.
+	 * The same request, which accepts fewer permits than its cost, down to this number.
 	 */
 	public Request atLeast(long permits) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits, this.id,
-				this.traceId, this.unresolved);
+				this.traceId, this.unresolved, this.limits);
 	}
 
 	public Request withId(@Nullable String id) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, id,
-				this.traceId, this.unresolved);
+				this.traceId, this.unresolved, this.limits);
 	}
 
 	public Request withUnresolved(Unresolved unresolved) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, this.id,
-				this.traceId, unresolved);
+				this.traceId, unresolved, this.limits);
 	}
 
 	/**
-	 * The value of a dimension if it is a verified fact.
+	 * The same request, which only these limits of the policy check, by their names.
+	 */
+	public Request only(Set<String> limits) {
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, this.id,
+				this.traceId, this.unresolved, limits);
+	}
+
+	/**
+	 * Whether a limit of the policy checks the request.
+	 */
+	public boolean counts(Limit limit) {
+		return this.limits == null || this.limits.contains(limit.name());
+	}
+
+	/**
+	 * The value of a dimension; {@code null} if it is unknown or only claimed.
 	 */
 	public @Nullable String verified(Dimension dimension) {
 		return this.unverified.contains(dimension) ? null : this.dimensions.get(dimension);
@@ -131,19 +151,20 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 	}
 
 	/**
-	 * What could not be found out about a call because something failed on the way. A
-	 * caller may be able to bring that about, so it is not an outage: it never makes a
-	 * limit hold less than it would without the failing part.
+	 * Facts that are unknown because a resolver failed. A caller may be able to cause
+	 * such a failure, so it does not count as an outage: it never loosens a limit.
 	 *
-	 * @param dimensions those whose resolver failed. They are missing, but a policy that
-	 * leaves limits out for a missing identity counts by the IP instead
-	 * @param cost whether the cost is not known: the largest that fits is charged
-	 * @param apiKey whether the API key could not be verified, so that the tenant and the
-	 * tier that it may give are not known: limits that need them follow the failure mode
+	 * @param dimensions dimensions whose resolver failed. A policy with
+	 * {@code on-missing-identity: skip} counts by the IP for them instead of skipping the
+	 * limit
+	 * @param cost whether the cost is unknown: the request then costs the largest cost
+	 * that fits
+	 * @param apiKey whether the API key could not be verified. Its tenant and tier are
+	 * unknown then; limits that need them use the failure mode
 	 */
 	public record Unresolved(Set<Dimension> dimensions, boolean cost, boolean apiKey) {
 
-		/** As a rule. */
+		/** All facts are known. */
 		public static final Unresolved NOTHING = new Unresolved(Set.of(), false, false);
 
 		public Unresolved {
@@ -151,7 +172,7 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		}
 
 		/**
-		 * The same without the cost, which has been set.
+		 * The same, with a known cost.
 		 */
 		public Unresolved priced() {
 			return new Unresolved(this.dimensions, false, this.apiKey);

@@ -6,9 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Permits that were taken up front. They are spent in-process until they expire; what is
- * left can be given back before that. A permit is spent once or given back once, never
- * both.
+ * Permits taken in advance. The process spends them until they expire, or gives the rest
+ * back before that. Each permit is either spent once or given back once.
  */
 public final class Reservation {
 
@@ -22,8 +21,8 @@ public final class Reservation {
 
 	/**
 	 * Creates a reservation that starts now.
-	 * @param decision what was granted
-	 * @param expiry how long the permits may be spent
+	 * @param decision the decision that took the permits
+	 * @param expiry time until the permits expire
 	 * @param nanoTime a monotonic clock
 	 */
 	public Reservation(Decision decision, Duration expiry, LongSupplier nanoTime) {
@@ -46,7 +45,7 @@ public final class Reservation {
 
 	/**
 	 * Spends permits, all of them or none.
-	 * @return whether they were there
+	 * @return whether that many permits were left
 	 */
 	public boolean spend(long permits) {
 		if (permits < 0) {
@@ -60,8 +59,8 @@ public final class Reservation {
 	}
 
 	/**
-	 * Ends the reservation and gives back what was not spent. What has expired stays
-	 * spent.
+	 * Ends the reservation and gives back the unspent permits. Expired permits are not
+	 * given back.
 	 */
 	public CompletionStage<Void> release() {
 		long unspent = this.left.getAndSet(0);

@@ -7,22 +7,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a version of a policy is brought to its callers.
+ * Start time and share of the callers for a version of a policy.
  *
- * @param percent share of the callers that the version is for; the others keep the one
- * before it. 0 tries it beside that one
- * @param validFrom when it starts, {@code null} for at once
- * @param stages the percentages that it goes through, rising; none if it stays as it is
- * @param hold how long it stays at each of them
+ * @param percent share of the callers that the version decides; the previous version
+ * decides the others. 0 makes the version a trial
+ * @param validFrom start time, {@code null} for now
+ * @param stages ascending percentages of a gradual rollout; empty for a fixed percentage
+ * @param hold duration of each stage, at least 1 s
+ * @param expectRefusals percentage points by which the version refuses more on purpose;
+ * only more than that leads to a rollback
  */
-public record Rollout(int percent, @Nullable Instant validFrom, List<Integer> stages, Duration hold) {
+public record Rollout(int percent, @Nullable Instant validFrom, List<Integer> stages, Duration hold,
+		int expectRefusals) {
 
 	private static final int ALL = 100;
 
-	/** Rollouts are looked at once a second: a shorter hold could not be kept. */
+	/** Rollouts advance once a second, so a shorter hold has no effect. */
 	public static final Duration MIN_HOLD = Duration.ofSeconds(1);
 
-	/** For everybody and at once. */
+	/** For all callers, now. */
 	public static final Rollout COMPLETE = new Rollout(ALL, null, List.of(), Duration.ofMinutes(10));
 
 	public Rollout {
@@ -42,28 +45,40 @@ public record Rollout(int percent, @Nullable Instant validFrom, List<Integer> st
 		if (hold.compareTo(MIN_HOLD) < 0) {
 			throw new IllegalArgumentException("rollout: hold must be at least 1s but was " + hold);
 		}
+		if (expectRefusals < 0 || expectRefusals > ALL) {
+			throw new IllegalArgumentException(
+					"rollout: expect-refusals must be 0 to 100 percentage points but was " + expectRefusals);
+		}
 	}
 
 	/**
-	 * The same with another share of the callers.
+	 * A rollout of a version that is not expected to refuse more.
+	 */
+	public Rollout(int percent, @Nullable Instant validFrom, List<Integer> stages, Duration hold) {
+		this(percent, validFrom, stages, hold, 0);
+	}
+
+	/**
+	 * The same rollout with another percentage.
 	 */
 	public Rollout withPercent(int percent) {
-		return (percent == this.percent) ? this : new Rollout(percent, this.validFrom, this.stages, this.hold);
+		return (percent == this.percent) ? this
+				: new Rollout(percent, this.validFrom, this.stages, this.hold, this.expectRefusals);
 	}
 
 	/**
-	 * The percentage to begin with.
+	 * The percentage at the start.
 	 */
 	public int firstPercent() {
 		return this.stages.isEmpty() ? this.percent : this.stages.get(0);
 	}
 
 	/**
-	 * The percentage that is due: the next stage's once the present one was held long
-	 * enough. Never skips one, however late somebody asks, as each has to be looked at.
-	 * @param since when the present percentage came into force; the time before
+	 * The percentage for now: the next stage after the current one was held long enough.
+	 * Never skips a stage, even if called late, because each stage must be observed.
+	 * @param since when the current percentage came into force; the time before
 	 * {@code validFrom} does not count
-	 * @param now the time
+	 * @param now the current time
 	 */
 	public int percentAt(Instant since, Instant now) {
 		Instant start = (this.validFrom != null && this.validFrom.isAfter(since)) ? this.validFrom : since;

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is different for the callers of one plan.
+ * Changes for the callers of one plan.
  *
  * @param limits other quotas, by the name of the limit
  * @param onFailure another failure mode, {@code null} for the policy's

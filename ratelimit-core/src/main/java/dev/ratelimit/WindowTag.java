@@ -8,21 +8,24 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Three digits that name a window in the stored state of a counter, so that a quota finds
- * its state among those of other quotas. They depend on the length of the window alone:
- * callers with different quotas on one counter, and versions of a policy, then agree.
+ * Three-digit number of a window in the stored state of a counter. A quota finds its own
+ * state by this tag. The tag depends only on the length of the window, so callers with
+ * different quotas, and different versions of a policy, use the same tag.
  *
  * <p>
- * 1 to 99 of seconds, minutes, hours or days have a tag of their own; all other windows
- * share the range from 400. So two windows can have one tag, and a limit must not have
- * both.
+ * Windows of 1 to 99 seconds, minutes, hours or days each have a tag of their own. All
+ * other windows share the tags from 400, so two of them can have the same tag; a limit
+ * must not have both.
  */
 public final class WindowTag {
 
-	/** How many different windows the callers of one limit have at most. */
+	/** Most different windows that the callers of one limit may have. */
 	public static final int MAX_WINDOWS = 9;
 
-	/** A prime, so that windows of one step, such as tens of minutes, differ. */
+	/**
+	 * A prime, so that windows that are multiples of one step (10, 20, 30 minutes)
+	 * differ.
+	 */
 	private static final long OTHERS = 599;
 
 	private static final long[] UNITS = { 1, 60, 3_600, 86_400 };
@@ -43,9 +46,11 @@ public final class WindowTag {
 
 	/**
 	 * Checks that one counter can keep all these windows.
-	 * @param limit whose they are, for the message
-	 * @param windows of all callers: the default, tiers, overrides and versions
-	 * @throws IllegalArgumentException naming the windows that do not fit, and the fix
+	 * @param limit name of the limit, for the message
+	 * @param windows windows of all callers: of the default, tiers, overrides and
+	 * versions
+	 * @throws IllegalArgumentException if they do not fit; the message names the windows
+	 * and the fix
 	 */
 	public static void requireDistinct(String limit, Collection<Duration> windows) {
 		TreeSet<Duration> different = new TreeSet<>(windows);
@@ -58,7 +63,7 @@ public final class WindowTag {
 			Duration other = tags.putIfAbsent(of(window), window);
 			if (other != null) {
 				throw new IllegalArgumentException("limit '" + limit + "': the windows " + Quota.text(other) + " and "
-						+ Quota.text(window) + " cannot be told apart in one counter, change one of them by a second");
+						+ Quota.text(window) + " cannot share a counter, make one of them a second longer");
 			}
 		}
 	}

@@ -4,26 +4,25 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How much Redis has to do for a counter. Redis serves nobody else during a script call,
- * so a call may do only so much, and a policy must not want more than that for a single
- * request. One unit is about 1.5 µs of Redis's time on a machine with 2 cores;
- * {@code WorkIntegrationTests} measures what full calls take.
+ * Work that a counter causes in Redis. Redis serves no other client during a script call,
+ * so the work of a call is bounded, and one request of a policy must fit into one call.
+ * One unit is about 1.5 µs of Redis's time on a machine with 2 cores;
+ * {@code WorkIntegrationTests} measures full calls.
  */
 public final class Work {
 
 	/**
-	 * The most that one call does, about half a millisecond. A request can need twice as
-	 * much while the keys of hashed values change, because both counters are charged
-	 * then: that is still less than a millisecond.
+	 * Most work of one call: about half a millisecond. While the keys of hashed values
+	 * rotate, a request charges two counters and needs twice as much, still less than a
+	 * millisecond.
 	 */
 	public static final int OF_A_CALL = 300;
 
 	private static final int OF_A_COUNTER = 2;
 
 	/**
-	 * Opening a log, and looking up what a quota has left in it, each reads about 50 of
-	 * its entries one by one. A log counts as a full one: another caller's larger quota
-	 * may have filled it.
+	 * Opening a log reads about 50 entries one by one; so does the look-up of each quota.
+	 * Every log counts as full, because another caller's larger quota may have filled it.
 	 */
 	private static final int OF_A_LOOK_UP = 30;
 
@@ -31,7 +30,7 @@ public final class Work {
 	}
 
 	/**
-	 * To take permits of a counter, or to look at it.
+	 * Work to take permits from a counter or to read it.
 	 */
 	public static int of(Algorithm algorithm, int quotas) {
 		return switch (algorithm) {
@@ -42,20 +41,20 @@ public final class Work {
 	}
 
 	/**
-	 * To give permits back to a counter. In a log up to 400 later entries are written
-	 * anew, and only Redis knows how many: such a give-back has a call to itself.
+	 * Work to give permits back to a counter. A log rewrites up to 400 later entries, and
+	 * only Redis knows how many, so such a give-back gets a call of its own.
 	 */
 	public static int ofGiveBack(Algorithm algorithm, int quotas) {
 		return (algorithm == Algorithm.SLIDING_WINDOW_LOG) ? OF_A_CALL : of(algorithm, quotas);
 	}
 
 	/**
-	 * Checks that one call can decide a request, whichever tier and overrides the caller
-	 * has. Only logs can be too much: the bounds on limits and quotas keep all other
-	 * policies below.
-	 * @param policy its id
-	 * @param settings with its tiers and overrides
-	 * @throws IllegalArgumentException saying what is too much
+	 * Checks that one call can decide a request with any tier and any override. Only logs
+	 * can exceed the bound: the bounds on limits and quotas keep all other policies below
+	 * it.
+	 * @param policy id of the policy
+	 * @param settings the settings with all tiers and overrides
+	 * @throws IllegalArgumentException if the work does not fit into one call
 	 */
 	public static void requireOneCall(String policy, Algorithm algorithm, List<Limit> limits,
 			Policy.Settings settings) {
@@ -69,11 +68,11 @@ public final class Work {
 	}
 
 	/**
-	 * Checks the same for an override that is written by itself. A caller can have
-	 * several of them, each for another limit, and nobody sees them together: so what a
-	 * policy leaves of a call is divided by its limits.
+	 * Checks the same for a single override record. A caller can have several records,
+	 * each for another limit, and this check sees only one of them; so each limit gets an
+	 * equal share of the work that the policy leaves.
 	 * @param override quotas by the name of the limit
-	 * @throws IllegalArgumentException saying what is too much
+	 * @throws IllegalArgumentException if the work does not fit into one call
 	 */
 	static void requireOneCall(Policy policy, Map<String, List<Quota>> override) {
 		Algorithm algorithm = policy.algorithm();

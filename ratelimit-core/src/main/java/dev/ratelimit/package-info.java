@@ -1,6 +1,6 @@
 /**
- * The vocabulary: policies and what they limit, requests and what was decided about them.
- * Depends on nothing.
+ * The vocabulary: policies and their limits, requests and decisions. Depends on no other
+ * package.
  */
 @NullMarked
 package dev.ratelimit;

@@ -38,8 +38,15 @@ spend = function(window, permits)
   window.used = window.used + permits
 end
 
+owable = function(window, quota)
+  return 2 * quota.permits - window.used
+end
+
 refund = function(window, quota, permits, since)
-  if end_at(quota, since) == window.ends then
-    window.used = math.max(0, window.used - permits)
+  if end_at(quota, since) ~= window.ends then
+    return 0
   end
+  local given = math.min(window.used, permits)
+  window.used = window.used - given
+  return given
 end

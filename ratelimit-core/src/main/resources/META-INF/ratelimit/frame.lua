@@ -1,20 +1,26 @@
 -- The frame: decides a list of requests in their order, each all-or-nothing over its counters, at one time.
 -- Appended to the file of each algorithm but GCRA, which has a frame of its own; it defines read (a spec), load, enter (a counter
--- that is counted by a spec in this call), room, take, give_back, tell and save.
+-- that is counted by a spec in this call), room, take, give_back, charge, tell and save,
+-- which returns whether the server refuses a command to us and another one was used.
 --
 -- KEYS     the distinct counters of this call, at most 255, all on one slot
 -- ARGV     1      microseconds since 1970 to decide at (a seam for tests), or '' for Redis's own clock
---          2      the places, at most 255, two bytes each: the number of a counter in KEYS and the number of the spec that it is
---                 counted by. A counter has as many as there are callers with different quotas, one as a rule
---          3      the requests. Of each: one byte that says how many counters it has; one that is 0 if it takes one permit, 1 if
---                 its amounts are in the next argument; and one byte for each of its counters, the number of its place
---          4      amounts: four little-endian doubles each, unit, least, most and since.
+--          2      runs of requests that have the same number of counters, the same specs and the same amounts. Of each run:
+--                 one byte for how many counters a request has, one for how many requests there are, one for the form; one for
+--                 each counter, the number of the spec that it is counted by; and, if the form is 2 or 3, one for each counter
+--                 of each request, its number in KEYS. Otherwise no other request has these counters, and they are the next ones
+--                 in KEYS. The counters of one request are distinct.
+--                 Form 0 and 2: one permit; form 1 and 3: the run's amounts are in the next argument
+--          3      amounts: four little-endian doubles each, unit, least, most and since.
 --                 since = 0: take as many multiples of unit as fit, at least `least` and at most `most`; or nothing
 --                 since > 0: give `most` permits back that were taken at that time
---          4 + i  spec i, how a counter counts: the doubles of Pace.numbers (times in microseconds)
--- Returns  the time and one string. Of each request it has one byte for what was taken: 0 nothing, 1 all that was wanted,
---          3 the double that follows; 2 if a counter holds a foreign value, then nothing was done. Then, unless it is 2, the
---          state of each of its counters after a length of two bytes; from it the caller derives remaining, reset and retry
+--                 since < 0: charge `most` permits that were used already, up to a debt of one burst
+--          3 + i  spec i, how a counter counts: the doubles of Pace.numbers (times in microseconds)
+-- Returns  the time and one string. Of each request it has one byte for what was taken, given back or charged: 0 nothing, 1 or
+--          4 all that was wanted, 3 the double that follows; 2 if a counter holds a foreign value, then nothing was done. Then, unless it is 2, the
+--          state of each of its counters, after a length of two bytes unless it is 4; from it the caller derives remaining, reset
+--          and retry. After 4 a state has one window per quota of its spec, without rests, see gcra.lua.
+--          Last, 1 if the server refused a command and a more expensive one was used, otherwise nothing
 --
 -- Every number is an integer below 2^53, which a double holds exactly: times since 1970 need 51 bits, and the bounds on
 -- permits, burst and window keep all products below. Numbers leave as integers or through struct and %.0f, never through
@@ -29,73 +35,84 @@ else
 end
 
 local specs = {}
-for number = 5, #ARGV do
-  specs[number - 4] = read(ARGV[number])
+for number = 4, #ARGV do
+  specs[number - 3] = read(ARGV[number])
 end
 
-local counters = load(now)
-local counter_of, spec_of = {}, {}
-for place = 1, #ARGV[2] / 2 do
-  local counter, kind = byte(ARGV[2], 2 * place - 1, 2 * place)
-  counter_of[place], spec_of[place] = counters[counter], specs[kind]
-  if counters[counter] then
-    enter(counters[counter], specs[kind], now)
-  end
-end
+local counters, parts = load(now), {}
 
-local heads = ARGV[3]
-local parts, head, amount = {}, 1, 1
-
-while head < #heads do
-  local unit, least, most, since = 1, 1, 1, 0
-  local members = { byte(heads, head + 2, head + 1 + byte(heads, head)) }
-  if byte(heads, head + 1) == 1 then
-    unit, least, most, since, amount = unpack_struct('<dddd', ARGV[4], amount)
-  end
+local function decide(members, own, unit, least, most, since)
   local sound = true
   local taken = most
   for i = 1, #members do
-    local counter = counter_of[members[i]]
+    local counter = members[i]
     if not counter then
       sound = false
-    elseif since == 0 and most > 0 then
-      local available = room(counter, spec_of[members[i]], now)
-      if available < taken then
-        taken = available
+    else
+      enter(counter, own[i], now)
+      if since == 0 and most > 0 then
+        local available = room(counter, own[i], now)
+        if available < taken then
+          taken = available
+        end
       end
     end
   end
-  if sound and since > 0 then
+  if not sound then
+    parts[#parts + 1] = '\2'
+    return
+  end
+  if since ~= 0 then
     for i = 1, #members do
-      give_back(counter_of[members[i]], spec_of[members[i]], most, since, now)
+      taken = math.min(taken, since > 0 and give_back(members[i], own[i], most, since) or charge(members[i], own[i], most, now))
     end
-  elseif sound and most > 0 then
+  elseif most > 0 then
     taken = taken - taken % unit
     if taken < least then
       taken = 0
     end
     if taken > 0 then
       for i = 1, #members do
-        take(counter_of[members[i]], spec_of[members[i]], taken, now)
+        take(members[i], own[i], taken, now)
       end
     end
   end
-  if not sound then
-    parts[#parts + 1] = '\2'
-  else
-    parts[#parts + 1] = taken == most and '\1' or taken == 0 and '\0' or '\3' .. pack_struct('<d', taken)
-    for i = 1, #members do
-      local state = tell(counter_of[members[i]], spec_of[members[i]], taken < least and least or 0, now)
-      parts[#parts + 1] = pack_struct('<I2', #state) .. state
-    end
+  parts[#parts + 1] = taken == most and '\1' or taken == 0 and '\0' or '\3' .. pack_struct('<d', taken)
+  for i = 1, #members do
+    local state = tell(members[i], own[i], taken < least and least or 0, now)
+    parts[#parts + 1] = pack_struct('<I2', #state) .. state
   end
-  head = head + 2 + #members
 end
 
+local runs, at, amount, alone = ARGV[2], 1, 1, 1
+while at < #runs do
+  local size, requests, form = byte(runs, at, at + 2)
+  local own, unit, least, most, since = {}, 1, 1, 1, 0
+  for i = 1, size do
+    own[i] = specs[byte(runs, at + 2 + i)]
+  end
+  at = at + 3 + size
+  if form % 2 == 1 then
+    unit, least, most, since, amount = unpack_struct('<dddd', ARGV[3], amount)
+  end
+  for _ = 1, requests do
+    local members = {}
+    for i = 1, size do
+      if form < 2 then
+        members[i], alone = counters[alone], alone + 1
+      else
+        members[i], at = counters[byte(runs, at)], at + 1
+      end
+    end
+    decide(members, own, unit, least, most, since)
+  end
+end
+
+local plain = false
 for i = 1, #KEYS do
   local counter = counters[i]
   if counter and counter.changed then
-    save(KEYS[i], counter, now)
+    plain = save(KEYS[i], counter, now, plain)
   end
 end
-return { now, table.concat(parts) }
+return { now, table.concat(parts), plain and 1 or nil }

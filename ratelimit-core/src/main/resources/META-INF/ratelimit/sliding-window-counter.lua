@@ -64,11 +64,18 @@ spend = function(window, permits)
   window.current = window.current + permits
 end
 
+owable = function(window, quota)
+  return 2 * quota.permits - window.current
+end
+
 refund = function(window, quota, permits, since)
-  local ends = end_at(quota, since)
+  local ends, given = end_at(quota, since), 0
   if ends == window.ends then
-    window.current = math.max(0, window.current - permits)
+    given = math.min(window.current, permits)
+    window.current = window.current - given
   elseif ends == window.ends - quota.window then
-    window.previous = math.max(0, window.previous - permits)
+    given = math.min(window.previous, permits)
+    window.previous = window.previous - given
   end
+  return given
 end

@@ -168,12 +168,12 @@ local function give_back(counter, _, permits, since)
   local index = first_after(counter, since - 1)
   local behind = counter.length - index - 1
   if behind < 0 or behind > DEEPEST_GIVE_BACK then
-    return
+    return 0
   end
   local entries = redis.call('LRANGE', counter.key, index, -1)
   local time, before, cost = unpack_struct('<ddI4', entries[1])
   if time ~= since then
-    return
+    return 0
   end
   local given = math.min(permits, cost)
   local rewritten = {}
@@ -197,6 +197,21 @@ local function give_back(counter, _, permits, since)
     redis.call('PEXPIRE', counter.key, ttl)
   end
   measure(counter)
+  return given
+end
+
+-- Quotas share the entries, so all of them are charged the same: up to twice the permits of the largest.
+local function charge(counter, spec, permits, now)
+  local largest, most_used = 0, 0
+  for i = 1, #spec do
+    local held = used(counter, spec[i].window, now)
+    largest, most_used = math.max(largest, spec[i].permits), math.max(most_used, held)
+  end
+  local charged = math.max(0, math.min(permits, 2 * largest - most_used))
+  if charged > 0 then
+    take(counter, spec, charged, now)
+  end
+  return charged
 end
 
 -- The entries that say all there is to say now: per quota the oldest in its window, the one whose leaving makes room for one
@@ -223,5 +238,6 @@ local function tell(counter, spec, wanted, now)
   return told
 end
 
-local function save()
+local function save(_, _, _, plain)
+  return plain
 end

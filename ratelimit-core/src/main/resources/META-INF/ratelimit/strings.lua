@@ -10,10 +10,11 @@
 --   settle(window, quota, now)          brings it up to date; true if it was ahead of the clock
 --   count(window, quota, now)           permits that can be taken
 --   spend(window, permits)              takes them
---   refund(window, quota, permits, since)  gives back what was taken at a time
+--   owable(window, quota)               permits that can be charged until as many as the quota has are owed
+--   refund(window, quota, permits, since)  gives back what was taken at a time; how many permits that were
 
 local unpack_struct, pack_struct, byte, floor = struct.unpack, struct.pack, string.byte, math.floor
-local width, decode, encode, start, settle, count, spend, refund
+local width, decode, encode, start, settle, count, spend, owable, refund
 
 -- Milliseconds that a key outlives its state: one, because Redis compares expiry with a clock that it reads at another
 -- moment; a day on a test's clock, which may stand still while Redis's own runs.
@@ -30,7 +31,9 @@ end
 
 -- The counter of a string, false if the string is none of ours.
 local function parse(value)
-  local counter = { value = value or '', changed = false, windows = {}, tags = {}, stored = {}, stored_tags = {} }
+  local counter = {
+    value = value or '', changed = false, windows = {}, tags = {}, stored = {}, stored_tags = {}, length = 0, latest = 0
+  }
   if value then
     if #value == 0 or #value % width ~= 0 then
       return false
@@ -42,8 +45,10 @@ local function parse(value)
         return false
       end
       counter.stored[tag] = window
+      counter.latest = math.max(counter.latest, window.ends)
       counter.stored_tags[#counter.stored_tags + 1] = tag
     end
+    counter.length = #value
   end
   return counter
 end
@@ -106,10 +111,24 @@ local function take(counter, spec, permits)
 end
 
 local function give_back(counter, spec, permits, since)
+  local given = 0
   for i = 1, #spec do
-    refund(counter.windows[spec[i].tag], spec[i], permits, since)
+    given = math.max(given, refund(counter.windows[spec[i].tag], spec[i], permits, since))
   end
   counter.changed, counter.value = true, nil
+  return given
+end
+
+local function charge(counter, spec, permits)
+  local charged = 0
+  for i = 1, #spec do
+    local window = counter.windows[spec[i].tag]
+    local most = math.max(0, math.min(permits, owable(window, spec[i])))
+    spend(window, most)
+    charged = math.max(charged, most)
+  end
+  counter.changed, counter.value = true, nil
+  return charged
 end
 
 -- Calls a function with each window that means something, and its tag.
@@ -136,10 +155,19 @@ local function tell(counter, _, _, now)
   return counter.value
 end
 
-local function save(key, counter, now)
+-- The key has the expiry of the latest end in its string: while that stays, it is left alone.
+local function save(key, counter, now, plain)
   local longest = now
   each(counter, now, function(window)
     longest = math.max(longest, window.ends)
   end)
-  redis.call('SET', key, tell(counter, nil, nil, now), 'PX', floor((longest - now + 999) / 1000) + linger)
+  local text = tell(counter, nil, nil, now)
+  if not plain and #text == counter.length and longest == counter.latest then
+    plain = redis.pcall('SETRANGE', key, '0', text) ~= #text
+    if not plain then
+      return false
+    end
+  end
+  redis.call('SET', key, text, 'PX', floor((longest - now + 999) / 1000) + linger)
+  return plain
 end

@@ -69,6 +69,11 @@ class RolloutTests {
 
 	@Test
 	void holdThatEndsBeforeAnybodyLooksIsRejected() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new Rollout(100, null, List.of(), Duration.ofMinutes(1), 101))
+			.withMessageContaining("expect-refusals must be 0 to 100");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new Rollout(100, null, List.of(), Duration.ofMinutes(1), -1));
 		assertThatIllegalArgumentException().isThrownBy(() -> new Rollout(100, null, List.of(), Duration.ofMillis(999)))
 			.withMessageContaining("hold must be at least 1s");
 	}

@@ -40,8 +40,8 @@ class WindowTagTests {
 	void windowsThatCannotBeToldApartAreNamed() {
 		assertThatIllegalArgumentException().isThrownBy(
 				() -> Policy.builder("orders").limit("per-user", List.of(Dimension.USER), "5/100s", "9/699s").build())
-			.withMessage("policy 'orders', limit 'per-user': the windows 100s and 699s cannot be told apart in one "
-					+ "counter, change one of them by a second");
+			.withMessage("policy 'orders', limit 'per-user': the windows 100s and 699s cannot share a counter, "
+					+ "make one of them a second longer");
 		assertThatCode(
 				() -> Policy.builder("orders").limit("per-user", List.of(Dimension.USER), "5/100s", "9/701s").build())
 			.doesNotThrowAnyException();

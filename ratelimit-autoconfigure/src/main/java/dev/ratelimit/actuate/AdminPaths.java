@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.web.PathReadings;
 
 /**
- * Which paths are the endpoint's.
+ * The paths below a prefix, such as those of the endpoint.
  *
  * @param prefix such as {@code /actuator/ratelimit}
  */
@@ -17,7 +17,7 @@ public record AdminPaths(String prefix) {
 	private static final Set<String> READS = Set.of("GET", "HEAD", "OPTIONS");
 
 	/**
-	 * Whether a path is one of them, in any of the ways in which it can be read.
+	 * Whether a path is one of them, in any reading of its encoding.
 	 * @param path as it was sent
 	 */
 	public boolean contain(String path) {
@@ -25,10 +25,10 @@ public record AdminPaths(String prefix) {
 	}
 
 	/**
-	 * What a call is about, such as {@code POST switch}: of the path only the first name,
-	 * since what follows may be a caller's.
+	 * The target of a call, such as {@code POST switch}. Only the first name of the path,
+	 * because the rest may name a caller.
 	 * @param path as it was sent
-	 * @return {@code null} if it is none of these
+	 * @return {@code null} if the path is not one of them
 	 */
 	@Nullable String target(String method, String path) {
 		String rest = rest(path);

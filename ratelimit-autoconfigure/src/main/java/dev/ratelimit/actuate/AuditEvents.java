@@ -1,38 +1,28 @@
 package dev.ratelimit.actuate;
 
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 
 import org.springframework.boot.actuate.audit.AuditEvent;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.context.ApplicationEventPublisher;
 
 import dev.ratelimit.admin.AuditListener;
+import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.store.AuditRecord;
 
 /**
- * Tells Boot's audit of attempts. Loaded only where that is present.
+ * Publishes attempts as Boot's audit events. Loaded only where Boot's audit is present.
  */
-public final class AuditEvents implements AuditListener {
-
-	private final ApplicationEventPublisher publisher;
-
-	public AuditEvents(ApplicationEventPublisher publisher) {
-		this.publisher = publisher;
-	}
+record AuditEvents(ApplicationEventPublisher publisher) implements AuditListener {
 
 	@Override
 	public void recorded(AuditRecord attempt) {
-		Map<String, Object> data = new LinkedHashMap<>();
-		data.put("outcome", attempt.outcome());
-		if (!attempt.target().isEmpty()) {
-			data.put("target", attempt.target());
-		}
-		data.put("before", attempt.before());
-		data.put("after", attempt.after());
-		data.put("reason", attempt.reason());
 		String type = "RATELIMIT_" + attempt.action().toUpperCase(Locale.ROOT).replace('-', '_');
+		JsonObject data = new JsonObject().with("outcome", attempt.outcome())
+			.with("target", attempt.target().isEmpty() ? null : attempt.target())
+			.with("before", attempt.before())
+			.with("after", attempt.after())
+			.with("reason", attempt.reason());
 		this.publisher
 			.publishEvent(new AuditApplicationEvent(new AuditEvent(attempt.time(), attempt.actor(), type, data)));
 	}

@@ -7,9 +7,9 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Adds to the trail what a reactive security chain has turned away, and lets another
- * handler answer. Spring Security tells nobody else on this stack, so an application adds
- * this to the chain of its management port itself.
+ * Records what a reactive security chain refuses in the audit trail, and lets another
+ * handler answer. Spring Security publishes no event on this stack, so the application
+ * adds this handler to the chain of its management port.
  */
 public final class AuditedAccessDeniedHandler implements ServerAccessDeniedHandler {
 
@@ -18,7 +18,6 @@ public final class AuditedAccessDeniedHandler implements ServerAccessDeniedHandl
 	private final ServerAccessDeniedHandler handler;
 
 	/**
-	 * Creates a handler.
 	 * @param handler writes the answer
 	 */
 	public AuditedAccessDeniedHandler(DeniedAttempts attempts, ServerAccessDeniedHandler handler) {

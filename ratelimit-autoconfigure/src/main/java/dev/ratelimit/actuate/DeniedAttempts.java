@@ -2,13 +2,13 @@ package dev.ratelimit.actuate;
 
 import java.security.Principal;
 
-import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminAccess;
 import dev.ratelimit.admin.Audit;
 
 /**
- * Adds to the trail what the application's own security has turned away, before the
- * endpoint could. Only of callers that it knows: who is not logged in could fill a trail
- * that nothing is ever taken from.
+ * Records in the audit trail what the application's own security refuses before the
+ * endpoint is called. Only for known callers: anonymous callers could fill a trail that
+ * keeps entries for months.
  */
 public final class DeniedAttempts {
 
@@ -16,7 +16,7 @@ public final class DeniedAttempts {
 
 	private final Audit audit;
 
-	public DeniedAttempts(AdminPaths paths, Audit audit) {
+	DeniedAttempts(AdminPaths paths, Audit audit) {
 		this.paths = paths;
 		this.audit = audit;
 	}
@@ -25,7 +25,7 @@ public final class DeniedAttempts {
 		String target = this.paths.target(method, path);
 		if (target != null) {
 			this.audit.record(new Audit.Entry(AdminPaths.isRead(method) ? Audit.READ : "denied-by-security",
-					Audit.Outcome.REFUSED, AdminChanges.actor(principal), target, "", "", ""));
+					Audit.Outcome.REFUSED, AdminAccess.actor(principal), target, "", "", ""));
 		}
 	}
 

@@ -1,7 +1,5 @@
 package dev.ratelimit.actuate;
 
-import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -12,67 +10,50 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.Heartbeats;
+import dev.ratelimit.fleet.ModeSwitch;
+import dev.ratelimit.guard.Nodes;
+import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.limiter.RedSwitch;
 import dev.ratelimit.store.ReplicaState;
 
 /**
- * What is to be known about the limiter's health. There are details but no status: an
- * instance whose counters are away still answers, by failure mode, and an orchestrator
- * that took it out of service would take out the whole fleet.
+ * Details of the limiter's health. The status is always up: an instance without its
+ * counters still answers by failure mode, and an orchestrator that removed it would
+ * remove the whole fleet.
  *
  * <p>
- * Knows no type of Boot's, as those for health are elsewhere in Boot 4.
+ * Uses no health type of Boot, because Boot 4 moved them.
  */
-public final class RateLimitHealth {
+record RateLimitHealth(PolicyRateLimiter limiter, Counters counters, LivePolicies live, Fleet fleet,
+		ModeSwitch redSwitch, Supplier<@Nullable Heartbeats> heartbeats, Supplier<@Nullable Nodes> nodes,
+		Supplier<@Nullable ControlPlane> control) {
 
-	private final PolicyRateLimiter limiter;
-
-	private final Counters counters;
-
-	private final LivePolicies live;
-
-	private final Fleet fleet;
-
-	private final RedSwitch redSwitch;
-
-	private final Supplier<Map<String, String>> breakers;
-
-	private final Supplier<@Nullable ControlPlane> control;
-
-	public RateLimitHealth(PolicyRateLimiter limiter, Counters counters, LivePolicies live, Fleet fleet,
-			RedSwitch redSwitch, Supplier<Map<String, String>> breakers, Supplier<@Nullable ControlPlane> control) {
-		this.limiter = limiter;
-		this.counters = counters;
-		this.live = live;
-		this.fleet = fleet;
-		this.redSwitch = redSwitch;
-		this.breakers = breakers;
-		this.control = control;
-	}
-
-	public Map<String, Object> details() {
-		Decision.Reason degraded = this.limiter.degraded();
-		Map<String, Object> details = new LinkedHashMap<>();
-		details.put("backend", this.counters.source().text());
-		details.put("degraded", degraded != null);
-		if (degraded != null) {
-			details.put("reason", degraded.text());
-		}
-		details.put("breakers", this.breakers.get());
+	Map<String, Object> details() {
+		Decision.Reason degraded = degraded();
+		Nodes nodes = this.nodes.get();
 		FailureMode forced = this.redSwitch.mode();
-		details.put("switch", (forced != null) ? forced.name().toLowerCase(Locale.ROOT) : "off");
-		details.put("fleet", this.fleet.size());
-		details.put("policies", this.live.current().ids().size());
-		details.put("rejected", this.live.rejected().size());
 		ControlPlane control = this.control.get();
 		ReplicaState state = (control != null) ? control.state() : null;
-		details.put("stale", state != null && state.stale());
-		if (state != null && state.incident() != null) {
-			details.put("incident", state.incident().text());
-		}
-		return details;
+		return new JsonObject().with("backend", this.counters.source().text())
+			.with("degraded", degraded != null)
+			.with("reason", (degraded != null) ? degraded.text() : null)
+			.with("breakers", (nodes != null) ? nodes.texts() : Map.of())
+			.with("switch", (forced != null) ? forced.text() : "off")
+			.with("fleet", this.fleet.size())
+			.with("policies", this.live.current().ids().size())
+			.with("rejected", this.live.rejected().size())
+			.with("stale", state != null && state.stale())
+			.with("incident", (state != null && state.incident() != null) ? state.incident().text() : null);
+	}
+
+	/** Heartbeats show an outage before a request does. */
+	private Decision.@Nullable Reason degraded() {
+		Decision.Reason degraded = this.limiter.degraded();
+		Heartbeats heartbeats = this.heartbeats.get();
+		return (degraded == null && heartbeats != null && heartbeats.missing()) ? Decision.Reason.UNAVAILABLE
+				: degraded;
 	}
 
 }

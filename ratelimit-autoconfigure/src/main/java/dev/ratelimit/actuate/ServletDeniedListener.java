@@ -8,16 +8,10 @@ import org.springframework.security.authorization.event.AuthorizationEvent;
 import org.springframework.security.core.Authentication;
 
 /**
- * Hears from Spring Security what it has turned away on the servlet stack. Loaded only
- * where it is present.
+ * Listens to what Spring Security refuses on the servlet stack. Loaded only where Spring
+ * Security is present.
  */
-public final class ServletDeniedListener implements ApplicationListener<AuthorizationEvent> {
-
-	private final DeniedAttempts attempts;
-
-	public ServletDeniedListener(DeniedAttempts attempts) {
-		this.attempts = attempts;
-	}
+record ServletDeniedListener(DeniedAttempts attempts) implements ApplicationListener<AuthorizationEvent> {
 
 	@Override
 	public void onApplicationEvent(AuthorizationEvent event) {

@@ -1,5 +1,5 @@
 /**
- * The actuator endpoint.
+ * The actuator endpoint, the health component and Boot's audit events.
  */
 @NullMarked
 package dev.ratelimit.actuate;

@@ -5,8 +5,8 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether somebody may look or change something. Asked by the endpoint itself, because an
- * application may protect its paths in a way that leaves a gap.
+ * Decides who may read and who may change limits. The operations check it themselves,
+ * because the application's own protection of paths may leave a gap.
  */
 @FunctionalInterface
 public interface AdminCheck {
@@ -17,13 +17,15 @@ public interface AdminCheck {
 	/** Role {@code RATELIMIT_VIEWER} in Spring Security. */
 	String VIEWER = "ROLE_RATELIMIT_VIEWER";
 
-	/** Where there is nothing that could tell who calls, who may reach it may write. */
+	/**
+	 * Without Spring Security, callers are unknown: everybody who reaches it may write.
+	 */
 	AdminCheck ANYBODY = (principal) -> true;
 
 	boolean mayWrite(@Nullable Principal principal);
 
 	/**
-	 * Whether somebody may look; who may write may.
+	 * Whether a caller may read. A caller that may write may also read.
 	 */
 	default boolean mayRead(@Nullable Principal principal) {
 		return mayWrite(principal);

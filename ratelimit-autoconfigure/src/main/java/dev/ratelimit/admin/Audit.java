@@ -4,32 +4,33 @@ import java.security.Principal;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.ratelimit.ForcedMode;
+import dev.ratelimit.EnumText;
+import dev.ratelimit.PrintableText;
+import dev.ratelimit.background.Listeners;
+import dev.ratelimit.control.RolloutListener;
+import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 
 /**
- * Remembers who changed what, or tried to: a line on the logger
- * {@code dev.ratelimit.audit}, an entry in the trail that the fleet shares, and whoever
- * listens. Whatever an entry says is made printable first, so that none can look like
- * two.
+ * Records who changed what, or tried to: a line on the logger
+ * {@code dev.ratelimit.audit}, an entry in the trail that the fleet shares, and a call of
+ * each listener. Texts are made printable first, so that one entry cannot look like two.
+ * The steps of rollouts are recorded next to the changes of people.
  */
-public final class Audit {
+public final class Audit implements RolloutListener {
 
-	/** What is tried by those who may not even look. */
+	/** Action of a refused read. */
 	public static final String READ = "read";
 
-	/** What actions of tenants begin with. */
+	/** Prefix of the actions of tenants. */
 	public static final String TENANT = "tenant-";
 
 	private static final Logger audit = LoggerFactory.getLogger("dev.ratelimit.audit");
-
-	private static final Logger logger = LoggerFactory.getLogger(Audit.class);
 
 	private final Clock clock;
 
@@ -37,44 +38,54 @@ public final class Audit {
 
 	private final List<AuditListener> listeners;
 
-	public Audit(Clock clock, AuditTrail trail, List<AuditListener> listeners) {
+	Audit(Clock clock, AuditTrail trail, List<AuditListener> listeners) {
 		this.clock = clock;
 		this.trail = trail;
 		this.listeners = List.copyOf(listeners);
 	}
 
 	public void record(Entry entry) {
-		AuditRecord attempt = entry.at(this.clock.instant());
-		boolean kept = this.trail.append(attempt);
-		if (!kept && AuditTrail.Budget.of(attempt.action()) != AuditTrail.Budget.OPERATORS) {
-			// There is no bound on how many these may be, so the log is not for all
-			// either.
-			return;
-		}
-		audit.info("time={} action={} outcome={} actor={}{} before={} after={} reason={}", attempt.time(),
-				attempt.action(), attempt.outcome(), quoted(attempt.actor()),
-				attempt.target().isEmpty() ? "" : " target=" + quoted(attempt.target()), quoted(attempt.before()),
-				quoted(attempt.after()), quoted(attempt.reason()));
-		for (AuditListener listener : this.listeners) {
-			try {
-				listener.recorded(attempt);
-			}
-			catch (RuntimeException ex) {
-				logger.warn("A listener of audit events failed; the audit log has the entry", ex);
-			}
-		}
+		record(entry, null);
 	}
 
 	/**
-	 * Remembers that somebody has sent a body that nobody could read.
-	 * @param by what the action begins with, empty for operators
+	 * Records a removal of entries, and makes it.
+	 * @param remove position of the newest entry to remove
 	 */
-	public void unreadable(String by, @Nullable Principal principal) {
+	void record(Entry entry, @Nullable AuditPosition remove) {
+		AuditRecord attempt = entry.at(this.clock.instant());
+		boolean kept = this.trail.admits(attempt);
+		if (!kept && AuditTrail.Budget.of(attempt.action()) != AuditTrail.Budget.OPERATORS) {
+			// Their number has no bound, so the log does not take all of them either.
+			return;
+		}
+		audit.info("time={} action={} outcome={} actor={}{} before={} after={} reason={} id={}", attempt.time(),
+				attempt.action(), attempt.outcome(), quoted(attempt.actor()),
+				attempt.target().isEmpty() ? "" : " target=" + quoted(attempt.target()), quoted(attempt.before()),
+				quoted(attempt.after()), quoted(attempt.reason()), attempt.id());
+		if (kept) {
+			// Behind the line: the log has every entry that the trail has.
+			this.trail.append(attempt, remove);
+		}
+		Listeners.callAll(this.listeners, (listener) -> listener.recorded(attempt));
+	}
+
+	@Override
+	public void changed(Event event) {
+		record(new Entry(event.rolledBack() ? "rollout-back" : "rollout-stage", Outcome.DONE, event.author().actor(),
+				event.policy(), "version " + event.before(), "version " + event.after(), event.author().reason()));
+	}
+
+	/**
+	 * Records a body that could not be read.
+	 * @param by prefix of the action, empty for operators
+	 */
+	void unreadable(String by, @Nullable Principal principal) {
 		if (by.equals(TENANT) && principal == null) {
 			// Strangers must not be able to fill the trail.
 			return;
 		}
-		record(new Entry(by + "unreadable", Outcome.INVALID, AdminChanges.actor(principal), "", "", ""));
+		record(new Entry(by + "unreadable", Outcome.INVALID, AdminAccess.actor(principal), "", "", "", ""));
 	}
 
 	private static String quoted(String text) {
@@ -86,20 +97,20 @@ public final class Audit {
 	 */
 	public enum Outcome {
 
-		/** As wished. */
+		/** The change was made. */
 		DONE,
 
-		/** The actor may not. */
+		/** The actor lacks the authority. */
 		REFUSED,
 
-		/** It made no sense. */
+		/** The call was not valid. */
 		INVALID,
 
-		/** It could not be written. */
+		/** The change could not be written. */
 		FAILED;
 
 		String text() {
-			return name().toLowerCase(Locale.ROOT);
+			return EnumText.of(this);
 		}
 
 	}
@@ -110,7 +121,7 @@ public final class Audit {
 	 * @param action what was tried, such as {@code switch-on}
 	 * @param outcome how it ended
 	 * @param actor who tried
-	 * @param target what it was about, empty if the action says it
+	 * @param target what the action was about, empty if the action says it
 	 * @param before what was in force before
 	 * @param after what is in force after
 	 * @param reason why, in the actor's words
@@ -118,14 +129,21 @@ public final class Audit {
 	public record Entry(String action, Outcome outcome, String actor, String target, String before, String after,
 			String reason) {
 
-		public Entry(String action, Outcome outcome, String actor, String before, String after, String reason) {
-			this(action, outcome, actor, "", before, after, reason);
+		/** Characters of a record's content: enough for one with many limits. */
+		private static final int CONTENT = 2_000;
+
+		Entry with(Outcome outcome, String after) {
+			return new Entry(this.action, outcome, this.actor, this.target, this.before, after, this.reason);
+		}
+
+		Entry done(String before, String after) {
+			return new Entry(this.action, Outcome.DONE, this.actor, this.target, before, after, this.reason);
 		}
 
 		AuditRecord at(Instant time) {
-			return new AuditRecord(time, this.action, this.outcome.text(), ForcedMode.printable(this.actor),
-					ForcedMode.printable(this.target), ForcedMode.printable(this.before),
-					ForcedMode.printable(this.after), ForcedMode.printable(this.reason));
+			return AuditRecord.of(time, this.action, this.outcome.text(), PrintableText.of(this.actor),
+					PrintableText.of(this.target), PrintableText.of(this.before, CONTENT),
+					PrintableText.of(this.after, CONTENT), PrintableText.of(this.reason));
 		}
 
 	}

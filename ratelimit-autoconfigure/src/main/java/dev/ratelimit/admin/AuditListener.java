@@ -3,14 +3,11 @@ package dev.ratelimit.admin;
 import dev.ratelimit.store.AuditRecord;
 
 /**
- * Hears of every attempt to change something. What it throws is logged.
+ * Is called for every attempt to change something. An exception is logged.
  */
 @FunctionalInterface
 public interface AuditListener {
 
-	/**
-	 * Somebody has changed something, or tried to.
-	 */
 	void recorded(AuditRecord attempt);
 
 }

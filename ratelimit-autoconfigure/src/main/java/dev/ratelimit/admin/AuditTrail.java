@@ -1,44 +1,44 @@
 package dev.ratelimit.admin;
 
-import java.time.Instant;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 
+import dev.ratelimit.json.JsonObject;
+import dev.ratelimit.store.AuditEntry;
 import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
+import dev.ratelimit.store.AuditScan;
 import dev.ratelimit.store.PolicyStore;
 
 /**
- * The audit trail that can be asked for: the store's, which the fleet shares and nothing
- * is ever taken from, and the last entries of this instance for when there is none. A
- * change is made whether or not its entry could be added: the audit log has it anyway.
+ * The audit trail: in the store, which the fleet shares. The last entries of this
+ * instance are shown if there is no store. A change is made even if its entry could not
+ * be written, because the audit log has the entry too.
  */
-public final class AuditTrail {
+final class AuditTrail implements AutoCloseable {
 
-	static final int REMEMBERED = 1_000;
+	private static final int REMEMBERED = 1_000;
 
-	/** Of attempts that were not done, in a minute. */
-	static final int MOST_FAILURES = 100;
+	/** Attempts per minute that failed and are kept. */
+	private static final int MOST_FAILURES = 100;
 
-	private static final Logger logger = LoggerFactory.getLogger(AuditTrail.class);
+	/** Less than a server waits for an answer. */
+	private static final Duration VERIFICATION = Duration.ofSeconds(20);
 
-	private final Supplier<@Nullable PolicyStore> store;
+	private final @Nullable PolicyStore store;
 
-	private final Deque<AuditRecord> last = new ArrayDeque<>();
+	private final @Nullable AuditWriter writer;
+
+	private final Deque<AuditEntry> last = new ArrayDeque<>();
 
 	private long sequence;
 
@@ -46,134 +46,144 @@ public final class AuditTrail {
 
 	private long minute;
 
-	private final AtomicBoolean failing = new AtomicBoolean();
+	private final AtomicLong refused = new AtomicLong();
 
-	private final AtomicLong lost = new AtomicLong();
+	private @Nullable CompletableFuture<Map<String, Object>> verification;
 
 	/**
-	 * Creates a trail.
-	 * @param store asked with every entry, {@code null} if there is none
+	 * Creates a trail that has not started.
+	 * @param store {@code null} for none
 	 */
-	public AuditTrail(Supplier<@Nullable PolicyStore> store) {
+	AuditTrail(@Nullable PolicyStore store) {
+		this(store, AuditWriter.MAX_WAITING, AuditWriter.MAX_WAIT);
+	}
+
+	AuditTrail(@Nullable PolicyStore store, int maxWaiting, Duration maxWait) {
 		this.store = store;
+		this.writer = (store != null) ? new AuditWriter(store, maxWaiting, maxWait, System::nanoTime) : null;
+	}
+
+	void start() {
+		if (this.writer != null) {
+			this.writer.start();
+		}
+	}
+
+	@Override
+	public void close() {
+		if (this.writer != null) {
+			this.writer.close();
+		}
 	}
 
 	/**
-	 * Adds an entry, if there is room for it.
+	 * Whether there is room for an entry: not if too many attempts failed in this minute.
+	 * A caller without the authority must not be able to fill the trail, nor use up the
+	 * room of others.
 	 */
-	boolean append(AuditRecord entry) {
-		if (!entry.outcome().equals(Audit.Outcome.DONE.text()) && !hasRoomForAFailure(entry)) {
-			this.lost.incrementAndGet();
-			return false;
+	boolean admits(AuditRecord attempt) {
+		if (attempt.outcome().equals(Audit.Outcome.DONE.text())) {
+			return true;
 		}
 		synchronized (this.last) {
-			if (this.last.size() == REMEMBERED) {
-				this.last.removeLast();
-			}
-			this.last.addFirst(entry.at(++this.sequence));
-		}
-		PolicyStore store = this.store.get();
-		if (store != null) {
-			store.audit(entry).whenComplete((done, failure) -> appended(failure));
-		}
-		return true;
-	}
-
-	/**
-	 * Entries, the newest first, and where they are from.
-	 * @param before only what is older, {@code null} for no bound
-	 */
-	public CompletionStage<Map<String, Object>> show(@Nullable AuditPosition before, int limit) {
-		PolicyStore store = this.store.get();
-		if (store == null) {
-			return CompletableFuture.completedFuture(
-					answer("instance", "There is no store: these are the last of this instance since it was started",
-							remembered(before, limit), limit));
-		}
-		return store.audit(before, limit)
-			.thenApply((entries) -> answer("store", null, entries, limit))
-			.exceptionally((failure) -> answer("instance",
-					"The store does not answer: these are the last of this instance since it was started",
-					remembered(before, limit), limit));
-	}
-
-	/**
-	 * Who may not change anything must not fill what nothing is ever taken from, nor use
-	 * up what there is for others.
-	 */
-	private boolean hasRoomForAFailure(AuditRecord entry) {
-		synchronized (this.last) {
-			long minute = entry.time().getEpochSecond() / 60;
+			long minute = attempt.time().getEpochSecond() / 60;
 			if (minute != this.minute) {
 				this.failures.clear();
 			}
 			this.minute = minute;
-			return this.failures.merge(Budget.of(entry.action()), 1, Integer::sum) <= MOST_FAILURES;
-		}
-	}
-
-	private void appended(@Nullable Throwable failure) {
-		if (failure == null) {
-			if (this.failing.compareAndSet(true, false)) {
-				logger.warn("The audit trail can be written again; {} entries of this instance are only in its log",
-						this.lost.get());
+			if (this.failures.merge(Budget.of(attempt.action()), 1, Integer::sum) <= MOST_FAILURES) {
+				return true;
 			}
-			return;
 		}
-		this.lost.incrementAndGet();
-		if (this.failing.compareAndSet(false, true)) {
-			logger.warn("The audit trail cannot be written ({}); until it can, entries are only in the audit log",
-					cause(failure));
-			logger.debug("The audit trail cannot be written", failure);
-		}
-	}
-
-	/** Not the whole trace: what the store itself said is at its bottom. */
-	private static String cause(Throwable failure) {
-		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
-		return (cause.getMessage() != null) ? cause.getMessage() : cause.getClass().getSimpleName();
-	}
-
-	private List<AuditRecord> remembered(@Nullable AuditPosition before, int limit) {
-		synchronized (this.last) {
-			return this.last.stream()
-				.filter((entry) -> before == null || entry.position().compareTo(before) < 0)
-				.limit(limit)
-				.toList();
-		}
-	}
-
-	private Map<String, Object> answer(String source, @Nullable String note, List<AuditRecord> entries, int limit) {
-		Map<String, Object> answer = new LinkedHashMap<>();
-		answer.put("source", source);
-		if (note != null) {
-			answer.put("note", note);
-		}
-		if (this.lost.get() > 0) {
-			answer.put("lost", this.lost.get());
-		}
-		answer.put("entries", entries.stream().map(AuditTrail::describe).toList());
-		if (entries.size() == limit) {
-			answer.put("before", entries.get(limit - 1).position().text());
-		}
-		return answer;
-	}
-
-	private static Map<String, Object> describe(AuditRecord entry) {
-		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("time", entry.time().toString());
-		described.put("action", entry.action());
-		described.put("outcome", entry.outcome());
-		described.put("actor", entry.actor());
-		described.put("target", entry.target());
-		described.put("before", entry.before());
-		described.put("after", entry.after());
-		described.put("reason", entry.reason());
-		return described;
+		this.refused.incrementAndGet();
+		return false;
 	}
 
 	/**
-	 * Whose failures count together.
+	 * Adds an entry.
+	 * @param remove position of the newest entry to remove, {@code null} for none
+	 */
+	void append(AuditRecord attempt, @Nullable AuditPosition remove) {
+		synchronized (this.last) {
+			if (this.last.size() == REMEMBERED) {
+				this.last.removeLast();
+			}
+			this.last.addFirst(new AuditEntry(new AuditPosition(attempt.time(), ++this.sequence), attempt, null));
+			if (this.writer != null) {
+				this.writer.add(attempt, remove);
+			}
+		}
+	}
+
+	/** Entries of this instance that the trail does not have and will not get. */
+	long lost() {
+		return this.refused.get() + ((this.writer != null) ? this.writer.lost() : 0);
+	}
+
+	/**
+	 * A page of entries, the newest first, and whether the store or this instance has
+	 * them.
+	 * @param before only entries that are older, {@code null} for no bound
+	 */
+	CompletionStage<Map<String, Object>> show(@Nullable AuditPosition before, int limit) {
+		PolicyStore store = this.store;
+		if (store == null || this.writer == null) {
+			return CompletableFuture.completedFuture(remembered("There is no store", before, limit));
+		}
+		return this.writer.written()
+			.thenCompose((done) -> store.audit(before, limit))
+			.thenApply((entries) -> answer("store", null, entries, limit))
+			.exceptionally((failure) -> remembered("The store does not answer", before, limit));
+	}
+
+	/**
+	 * Checks the chain of the whole trail. Calls at the same time share one check.
+	 */
+	CompletionStage<Map<String, Object>> verify() {
+		PolicyStore store = this.store;
+		if (store == null || this.writer == null) {
+			throw AdminProblem.unavailable("There is no store, so there is no trail to verify; set "
+					+ "ratelimit.policies-store.type to redis or r2dbc");
+		}
+		synchronized (this.failures) {
+			if (this.verification == null || this.verification.isDone()) {
+				this.verification = this.writer.written()
+					.thenCompose((done) -> new AuditScan(store, System::nanoTime).verify(VERIFICATION))
+					.handle((report, failure) -> {
+						if (failure != null) {
+							throw AdminProblem.unavailable("The store did not answer; the trail was not verified");
+						}
+						return AuditView.of(report);
+					})
+					.toCompletableFuture();
+			}
+			return this.verification;
+		}
+	}
+
+	private Map<String, Object> remembered(String why, @Nullable AuditPosition before, int limit) {
+		synchronized (this.last) {
+			List<AuditEntry> entries = this.last.stream()
+				.filter((entry) -> before == null || entry.position().compareTo(before) < 0)
+				.limit(limit)
+				.toList();
+			return answer("instance", why + ": these are the last entries of this instance since its start", entries,
+					limit);
+		}
+	}
+
+	private Map<String, Object> answer(String source, @Nullable String note, List<AuditEntry> entries, int limit) {
+		int waiting = (this.writer != null) ? this.writer.waiting() : 0;
+		return new JsonObject().with("source", source)
+			.with("note", note)
+			.with("waiting", (waiting > 0) ? waiting : null)
+			.with("lost", (lost() > 0) ? lost() : null)
+			.with("entries", entries.stream().map(AuditView::of).toList())
+			.with("before", (entries.size() == limit) ? entries.get(limit - 1).position().text() : null);
+	}
+
+	/**
+	 * Callers whose failed attempts are counted together.
 	 */
 	enum Budget {
 

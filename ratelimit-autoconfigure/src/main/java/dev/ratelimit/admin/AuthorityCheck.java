@@ -6,15 +6,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.security.core.Authentication;
 
 /**
- * Demands authorities from Spring Security. Loaded only where it is present.
+ * Requires authorities of Spring Security. Loaded only where it is present.
  */
 public final class AuthorityCheck implements AdminCheck {
 
 	private final String authority;
-
-	public AuthorityCheck() {
-		this(AUTHORITY);
-	}
 
 	public AuthorityCheck(String authority) {
 		this.authority = authority;

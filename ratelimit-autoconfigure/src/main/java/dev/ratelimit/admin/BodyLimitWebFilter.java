@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
@@ -14,17 +15,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Bounds the bodies that the admin API reads on the reactive stack, whatever the
- * application allows its own. A management port of its own has this filter too.
+ * Bounds the bodies that the admin API reads on the reactive stack, whatever size the
+ * application allows elsewhere. A separate management port has this filter too.
  */
 public final class BodyLimitWebFilter implements WebFilter {
 
 	private final Predicate<String> paths;
 
-	/**
-	 * Creates a filter.
-	 * @param paths which paths are the admin API's
-	 */
 	public BodyLimitWebFilter(Predicate<String> paths) {
 		this.paths = paths;
 	}
@@ -44,11 +41,11 @@ public final class BodyLimitWebFilter implements WebFilter {
 
 		@Override
 		public Flux<DataBuffer> getBody() {
-			AtomicLong left = new AtomicLong(BodyTooLargeException.MOST_BYTES);
+			AtomicLong left = new AtomicLong(AdminController.MOST_BYTES);
 			return super.getBody().handle((buffer, sink) -> {
 				if (left.addAndGet(-buffer.readableByteCount()) < 0) {
 					DataBufferUtils.release(buffer);
-					sink.error(new BodyTooLargeException());
+					sink.error(new DataBufferLimitException("the body is too large"));
 				}
 				else {
 					sink.next(buffer);

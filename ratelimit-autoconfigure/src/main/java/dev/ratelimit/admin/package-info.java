@@ -1,6 +1,7 @@
 /**
- * What all that changes limits at run time shares: who may, the trail of attempts, and
- * how they are answered.
+ * All operations on limits at run time: policies, records, the switch, hot keys, usage,
+ * refusals and the audit trail. Each checks who may call it, and records the attempt.
+ * They need neither the actuator nor a controller.
  */
 @NullMarked
 package dev.ratelimit.admin;

@@ -18,27 +18,17 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
 
 /**
- * A SpEL expression on the arguments of a method: it reads them and nothing else. What is
- * wrong with it is said when the bean is created, so that a typing error never becomes a
- * call that is not limited.
+ * A SpEL expression that reads the arguments of a method and nothing else. A mistake in
+ * it fails when the bean is created, so that no call goes unlimited because of it.
  */
-final class ArgumentExpression {
+record ArgumentExpression(SpelExpression expression, List<String> parameters) {
 
 	private static final SpelExpressionParser PARSER = new SpelExpressionParser();
-
-	private final List<String> parameters;
-
-	private final SpelExpression expression;
-
-	private ArgumentExpression(SpelExpression expression, List<String> parameters) {
-		this.expression = expression;
-		this.parameters = parameters;
-	}
 
 	/**
 	 * Reads an expression.
 	 * @param parameters names of the method's parameters
-	 * @throws IllegalArgumentException if it is not one or asks for more than arguments
+	 * @throws IllegalArgumentException if it is invalid or reads more than arguments
 	 */
 	static ArgumentExpression parse(String text, List<String> parameters) {
 		SpelExpression expression;

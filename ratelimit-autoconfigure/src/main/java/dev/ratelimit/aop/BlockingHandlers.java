@@ -19,12 +19,12 @@ import org.springframework.web.reactive.result.method.annotation.RequestMappingH
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Has WebFlux call some handlers on threads that may block: those whose decision needs
- * their arguments and which return it at once. The application's executor is used if it
- * has one, and what it moves there itself is not changed. Neither setting can be read
- * from the adapter, so that those who make them are asked again.
+ * Makes WebFlux call some handlers on threads that may block: those that return a plain
+ * value and whose decision needs their arguments. Uses the application's executor if it
+ * has one, and leaves the handlers alone that the application moves there itself. Neither
+ * setting can be read from the adapter, so the configurers are asked again.
  */
-public final class BlockingHandlers implements BeanPostProcessor {
+final class BlockingHandlers implements BeanPostProcessor {
 
 	private static final String[] REGISTRATIONS = {
 			"org.springframework.boot.autoconfigure.web.reactive.WebFluxRegistrations",
@@ -34,7 +34,7 @@ public final class BlockingHandlers implements BeanPostProcessor {
 
 	private volatile boolean possible;
 
-	public BlockingHandlers(ConfigurableListableBeanFactory beans) {
+	BlockingHandlers(ConfigurableListableBeanFactory beans) {
 		this.beans = beans;
 	}
 
@@ -52,8 +52,8 @@ public final class BlockingHandlers implements BeanPostProcessor {
 	}
 
 	/**
-	 * Whether handlers can be moved. Not if the application has made the adapter in
-	 * another way, because nobody knows what it has set.
+	 * Whether handlers can be moved: not if the application has created the adapter in
+	 * another way, because its settings are unknown then.
 	 */
 	boolean arePossible() {
 		return this.possible;
@@ -69,7 +69,7 @@ public final class BlockingHandlers implements BeanPostProcessor {
 		else if (own != null) {
 			adapter.setBlockingMethodPredicate(own.or(BoundHandlerMethod::mayBlock));
 		}
-		// Otherwise all handlers that are no publishers are moved, and ours with them.
+		// Otherwise Spring moves all handlers that are no publishers.
 	}
 
 	private boolean isMadeByConfigurers(String name) {
@@ -79,7 +79,7 @@ public final class BlockingHandlers implements BeanPostProcessor {
 				&& Stream.of(REGISTRATIONS).noneMatch(this::isRegistered);
 	}
 
-	/** Boot lets an application make the adapter itself. */
+	/** Boot lets an application create the adapter itself. */
 	private boolean isRegistered(String registrations) {
 		ClassLoader loader = this.beans.getBeanClassLoader();
 		if (!ClassUtils.isPresent(registrations, loader)) {
@@ -95,7 +95,7 @@ public final class BlockingHandlers implements BeanPostProcessor {
 			});
 	}
 
-	/** What the application has set. */
+	/** The application's settings. */
 	private static final class Settings extends BlockingExecutionConfigurer {
 
 		@Override

@@ -3,10 +3,10 @@ package dev.ratelimit.aop;
 import org.springframework.web.method.HandlerMethod;
 
 /**
- * A handler whose controller knows the request it is called for. Spring copies what
- * stands for the controller to call the handler, and asks {@link #getBean} for what else
- * it calls: {@code @ExceptionHandler}, {@code @InitBinder} and {@code @ModelAttribute}
- * methods are the controller's own, with its fields.
+ * A handler whose controller is replaced by a proxy for one request. Spring calls the
+ * handler on the proxy, and uses {@link #getBean} for {@code @ExceptionHandler},
+ * {@code @InitBinder} and {@code @ModelAttribute} methods, which need the controller's
+ * fields.
  */
 final class BoundHandlerMethod extends HandlerMethod {
 
@@ -15,12 +15,10 @@ final class BoundHandlerMethod extends HandlerMethod {
 	private final boolean mayBlock;
 
 	/**
-	 * Creates one.
-	 * @param called stands for the handler's controller
-	 * @param mayBlock whether it has to be called on a thread that may block
+	 * @param mayBlock whether it must be called on a thread that may block
 	 */
-	BoundHandlerMethod(HandlerMethod handler, Object called, boolean mayBlock) {
-		super(handler, called, false);
+	BoundHandlerMethod(HandlerMethod handler, Object proxy, boolean mayBlock) {
+		super(handler, proxy, false);
 		this.controller = handler.getBean();
 		this.mayBlock = mayBlock;
 	}
@@ -32,16 +30,6 @@ final class BoundHandlerMethod extends HandlerMethod {
 
 	static boolean mayBlock(HandlerMethod handler) {
 		return handler instanceof BoundHandlerMethod bound && bound.mayBlock;
-	}
-
-	@Override
-	public boolean equals(Object other) {
-		return super.equals(other);
-	}
-
-	@Override
-	public int hashCode() {
-		return super.hashCode();
 	}
 
 }

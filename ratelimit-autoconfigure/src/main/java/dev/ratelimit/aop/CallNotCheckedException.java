@@ -1,7 +1,7 @@
 package dev.ratelimit.aop;
 
 /**
- * A call could not be checked; for the policy's failure mode to answer. Without a stack
+ * A call could not be checked, so that the policy's failure mode answers. Without a stack
  * trace and without a cause: a caller may be able to provoke it, and its message must
  * hold no argument.
  */

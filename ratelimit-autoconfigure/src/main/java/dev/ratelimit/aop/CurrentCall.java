@@ -1,8 +1,11 @@
 package dev.ratelimit.aop;
 
+import java.util.function.Supplier;
+
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.web.CallDecisions;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.WebCall;
@@ -10,44 +13,48 @@ import dev.ratelimit.web.WebCall;
 /**
  * The HTTP call that a method works for.
  */
-public interface CurrentCall {
+interface CurrentCall {
 
 	/**
-	 * What is known of the caller.
+	 * The known facts about the call.
 	 */
 	WebCall facts();
 
 	/**
-	 * Has the response say what is left, by the most constrained of the decisions so far:
-	 * one call may pass several methods.
+	 * The decisions about the call, {@code null} where there is no call.
 	 */
-	void announce(Decision decision, HttpAnswers answers);
+	@Nullable CallDecisions decisions(HttpAnswers answers);
 
 	/**
-	 * What was decided for a method before it was called, told once; {@code null} if
-	 * nothing was.
+	 * Sets response headers by the most constrained decision so far: one call may pass
+	 * several methods.
 	 */
-	default @Nullable Decision decided(RateLimitedMethod method) {
+	void announce(Decision decision, CallDecisions.Edge edge, HttpAnswers answers);
+
+	/**
+	 * Takes the decision that was made for a method before it was called; {@code null} if
+	 * there is none, or if it was taken already.
+	 */
+	default @Nullable Decision takeDecision(RateLimitedMethod method) {
 		return null;
 	}
 
 	/**
-	 * Runs something for this call, perhaps on another thread than the one that it was
-	 * found on.
+	 * Runs work for this call, on any thread.
 	 */
 	default @Nullable Object during(Work work) throws Throwable {
 		return work.run();
 	}
 
 	/**
-	 * The observation that {@link CallTrace.Source} knows the call by, {@code null} for
-	 * that of the thread.
+	 * The observation of the call for {@link CallTrace.Source}, {@code null} for that of
+	 * the thread.
 	 */
 	default @Nullable Object observation() {
 		return null;
 	}
 
-	/** What is done for a call. */
+	/** Work for a call. */
 	@FunctionalInterface
 	interface Work {
 
@@ -56,25 +63,15 @@ public interface CurrentCall {
 	}
 
 	/**
-	 * Where calls are found that are bound to a thread.
+	 * Finds calls that are bound to a thread.
+	 *
+	 * @param finder the call of the current thread, {@code null} outside of any
+	 * @param mayMissCalls whether event loops work for calls without being bound to them
 	 */
-	@FunctionalInterface
-	interface Source {
+	record Source(Supplier<@Nullable CurrentCall> finder, boolean mayMissCalls) {
 
-		/** For an application that has none. */
-		Source NONE = () -> null;
-
-		/**
-		 * The call that this thread works for, {@code null} outside of any.
-		 */
-		@Nullable CurrentCall find();
-
-		/**
-		 * Whether event loops work for calls without being bound to them.
-		 */
-		default boolean mayMissCalls() {
-			return false;
-		}
+		/** For an application without calls. */
+		static final Source NONE = new Source(() -> null, false);
 
 	}
 

@@ -1,45 +1,29 @@
 package dev.ratelimit.aop;
 
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.web.CallDecisions;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.WebCall;
 import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
+import dev.ratelimit.web.reactive.ExchangeDecisions;
 import dev.ratelimit.web.reactive.ExchangeWebCall;
 
 /**
- * The exchange that something is done for: found in the context of whoever subscribes,
- * or, exactly while a handler that is no publisher runs, by its thread.
+ * The exchange that a method works for. Found in the subscriber's context, or by the
+ * thread exactly while a handler runs that is no publisher.
  */
-public final class ExchangeCurrentCall implements CurrentCall {
+final class ExchangeCurrentCall implements CurrentCall {
 
 	/**
 	 * Finds the call of a handler that is no publisher, while it runs.
 	 */
-	public static final CurrentCall.Source SOURCE = new CurrentCall.Source() {
-
-		@Override
-		public @Nullable CurrentCall find() {
-			return ExchangeCurrentCall.find();
-		}
-
-		@Override
-		public boolean mayMissCalls() {
-			return true;
-		}
-
-	};
-
-	private static final String DECISIONS = ExchangeCurrentCall.class.getName() + ".decisions";
+	static final CurrentCall.Source SOURCE = new CurrentCall.Source(ExchangeCurrentCall::find, true);
 
 	private static final ThreadLocal<@Nullable ExchangeCurrentCall> RUNNING = new ThreadLocal<>();
 
@@ -64,8 +48,8 @@ public final class ExchangeCurrentCall implements CurrentCall {
 	}
 
 	/**
-	 * The call that {@link ExchangeContextWebFilter} left in the context, {@code null} if
-	 * it was not there.
+	 * The call that {@link ExchangeContextWebFilter} put into the context, {@code null}
+	 * if there is none.
 	 */
 	static @Nullable Mono<CurrentCall> find(ContextView context) {
 		ServerWebExchange exchange = ExchangeContextWebFilter.find(context);
@@ -73,7 +57,7 @@ public final class ExchangeCurrentCall implements CurrentCall {
 	}
 
 	/**
-	 * The call of an exchange, with who makes it.
+	 * The call of an exchange, with its principal.
 	 */
 	static Mono<ExchangeCurrentCall> of(ServerWebExchange exchange, ContextView context) {
 		Object observation = context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null);
@@ -98,15 +82,15 @@ public final class ExchangeCurrentCall implements CurrentCall {
 	}
 
 	/**
-	 * Keeps what was decided for a method until it is called.
+	 * Keeps the decision for a method until the method is called.
 	 */
-	void decide(RateLimitedMethod method, Decision decision) {
+	void keepDecision(RateLimitedMethod method, Decision decision) {
 		this.decidedFor = method;
 		this.decided = decision;
 	}
 
 	@Override
-	public @Nullable Decision decided(RateLimitedMethod method) {
+	public @Nullable Decision takeDecision(RateLimitedMethod method) {
 		Decision decision = (method == this.decidedFor) ? this.decided : null;
 		if (decision != null) {
 			this.decided = null;
@@ -119,36 +103,19 @@ public final class ExchangeCurrentCall implements CurrentCall {
 		return this.observation;
 	}
 
-	/**
-	 * Takes back what was announced: a refusal has headers of its own.
-	 */
-	static void forget(ServerWebExchange exchange) {
-		List<Decision> decisions = exchange.getAttribute(DECISIONS);
-		if (decisions != null) {
-			decisions.clear();
-		}
-	}
-
 	@Override
 	public WebCall facts() {
 		return this.facts;
 	}
 
 	@Override
-	public void announce(Decision decision, HttpAnswers answers) {
-		List<Decision> decisions = new CopyOnWriteArrayList<>(List.of(decision));
-		@SuppressWarnings("unchecked")
-		List<Decision> before = (List<Decision>) this.exchange.getAttributes().putIfAbsent(DECISIONS, decisions);
-		if (before != null) {
-			before.add(decision);
-			return;
-		}
-		ServerHttpResponse response = this.exchange.getResponse();
-		// As late as possible, so that they replace what the handler sets.
-		response.beforeCommit(() -> {
-			answers.answer(decisions, null).headers().forEach(response.getHeaders()::set);
-			return Mono.empty();
-		});
+	public CallDecisions decisions(HttpAnswers answers) {
+		return ExchangeDecisions.of(this.exchange, answers);
+	}
+
+	@Override
+	public void announce(Decision decision, CallDecisions.Edge edge, HttpAnswers answers) {
+		decisions(answers).add(decision, edge, false);
 	}
 
 }

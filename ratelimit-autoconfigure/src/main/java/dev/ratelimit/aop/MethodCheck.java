@@ -1,9 +1,9 @@
 package dev.ratelimit.aop;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,16 +13,15 @@ import org.springframework.util.ClassUtils;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.Request;
+import dev.ratelimit.web.CallCheck;
+import dev.ratelimit.web.CallDecisions;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
-import dev.ratelimit.web.WebCall;
 
 /**
- * Decides one call of a method. What fails on the way is answered by the policy's failure
- * mode, so that its stages never fail.
+ * Decides one call of a method, by its arguments and its caller.
  */
 final class MethodCheck {
 
@@ -35,34 +34,46 @@ final class MethodCheck {
 
 	private final RequestResolver resolver;
 
-	private final RateLimiter limiter;
+	private final CallCheck check;
 
 	private final HttpAnswers answers;
 
+	/** Methods that a warning was logged about. */
+	private final Set<RateLimitedMethod> warned = ConcurrentHashMap.newKeySet();
+
 	MethodCheck(RequestResolver resolver, RateLimiter limiter, HttpAnswers answers) {
 		this.resolver = resolver;
-		this.limiter = limiter;
+		this.check = new CallCheck(resolver, limiter);
 		this.answers = answers;
 	}
 
-	CompletableFuture<Decision> decide(RateLimitedMethod method, @Nullable Object[] arguments,
-			@Nullable CurrentCall call) {
-		return decide(method, call, cost(method, arguments), key(method, arguments), true);
+	CompletableFuture<Decision> decide(RateLimitedMethod method, @Nullable Object[] arguments, CurrentCall call) {
+		return this.check.decide(subject(method, arguments, call));
 	}
 
 	/**
-	 * Decides on a thread that must not wait: what is not known at once is decided by the
-	 * failure mode.
+	 * Decides on a thread that must not wait: the failure mode decides what is not known
+	 * at once.
 	 */
-	Decision decideNow(RateLimitedMethod method, @Nullable Object[] arguments, @Nullable CurrentCall call) {
-		Long cost = cost(method, arguments);
-		Map<String, DimensionResolver> key = key(method, arguments);
-		CompletableFuture<Decision> decision = decide(method, call, cost, key, false);
-		return decision.isDone() ? decision.join() : passed(unresolved(method, call, cost, key));
+	Decision decideNow(RateLimitedMethod method, @Nullable Object[] arguments, CurrentCall call) {
+		return this.check.decideNow(subject(method, arguments, call));
 	}
 
-	/** Callers may choose arguments that it fails on, so such a call is not cheap. */
-	private static @Nullable Long cost(RateLimitedMethod method, @Nullable Object[] arguments) {
+	private CallCheck.Subject subject(RateLimitedMethod method, @Nullable Object[] arguments, CurrentCall call) {
+		boolean missed = call instanceof NoCall outside && outside.missed();
+		return new CallCheck.Subject(call.facts(), method.policy(), cost(method, arguments), key(method, arguments),
+				isAlone(method) ? null : call.decisions(this.answers),
+				(request) -> (missed && this.resolver.lacksCaller(request, KEY)) ? new CallNotCheckedException(
+						"the caller of " + method.name() + " is not known on an event loop") : null);
+	}
+
+	/** Only the handler asks for the call as a whole, as URL entries and routes do. */
+	private static boolean isAlone(RateLimitedMethod method) {
+		return !method.handler() || method.key() != null;
+	}
+
+	/** Callers may choose arguments that make it fail, so such a call is not cheap. */
+	private @Nullable Long cost(RateLimitedMethod method, @Nullable Object[] arguments) {
 		try {
 			return method.cost(arguments);
 		}
@@ -72,9 +83,9 @@ final class MethodCheck {
 		}
 	}
 
-	/** One that fails is missing. */
-	private static Map<String, DimensionResolver> key(RateLimitedMethod method, @Nullable Object[] arguments) {
-		if (!method.hasKey()) {
+	/** A key that fails counts as missing. */
+	private Map<String, DimensionResolver> key(RateLimitedMethod method, @Nullable Object[] arguments) {
+		if (method.key() == null) {
 			return Map.of();
 		}
 		try {
@@ -96,88 +107,36 @@ final class MethodCheck {
 	}
 
 	/**
-	 * Tells the trace, and tells the caller what is left or turns it away.
-	 * @throws RateLimitExceededException if that is the decision
+	 * Notes a decision in the trace, and sets response headers or refuses.
+	 * @throws RateLimitExceededException if the call is refused
 	 */
-	void obey(Decision decision, @Nullable CurrentCall call, CallTrace trace) {
-		trace.decided(decision);
+	void enforce(RateLimitedMethod method, Decision decision, CurrentCall call, CallTrace trace) {
 		if (!decision.allowed()) {
-			throw WEB ? Web.refusal(decision, this.answers, trace) : new RateLimitExceededException(decision);
+			throw refusal(method, decision, trace);
 		}
-		if (call != null) {
-			try {
-				call.announce(decision, this.answers);
-			}
-			catch (RuntimeException ex) {
-				logger.debug("Headers of a decision could not be set; the call goes on", ex);
-			}
-		}
-	}
-
-	private static WebCall facts(RateLimitedMethod method, @Nullable CurrentCall call) {
-		return ((call != null) ? call : NoCall.of(method)).facts();
-	}
-
-	/** What is known of a call without waiting for more. */
-	private Request unresolved(RateLimitedMethod method, @Nullable CurrentCall call, @Nullable Long cost,
-			Map<String, DimensionResolver> key) {
-		return this.resolver.requestFor(facts(method, call), method.policy(), cost, key);
-	}
-
-	private CompletableFuture<Decision> decide(RateLimitedMethod method, @Nullable CurrentCall call,
-			@Nullable Long cost, Map<String, DimensionResolver> key, boolean waits) {
-		CompletableFuture<Request> resolved = this.resolver.resolve(facts(method, call), method.policy(), cost, key)
-			.toCompletableFuture();
-		if (!waits && !resolved.isDone()) {
-			return check(unresolved(method, call, cost, key), false).toCompletableFuture();
-		}
-		return resolved.handle((request, unresolved) -> {
-			if (unresolved != null) {
-				return degrade(unresolved(method, call, cost, key), unresolved);
-			}
-			if (call instanceof NoCall outside && outside.missed() && this.resolver.lacksCaller(request, KEY)) {
-				return degrade(request,
-						new CallNotCheckedException("who calls " + method.name() + " is not known on an event loop"));
-			}
-			return check(request, waits);
-		}).thenCompose(Function.identity());
-	}
-
-	private CompletionStage<Decision> check(Request request, boolean waits) {
 		try {
-			CompletionStage<Decision> decision = waits ? this.limiter.check(request)
-					: CompletableFuture.completedStage(this.limiter.checkNow(request));
-			return decision
-				.handle((decided, failure) -> (failure == null) ? CompletableFuture.completedStage(decided)
-						: degrade(request, failure))
-				.thenCompose(Function.identity());
+			CallDecisions before = call.decisions(this.answers);
+			if (before == null || !before.contains(decision)) {
+				trace.decided(decision);
+			}
+			call.announce(decision, isAlone(method) ? CallDecisions.Edge.ALONE : CallDecisions.Edge.HANDLER,
+					this.answers);
 		}
 		catch (RuntimeException ex) {
-			return degrade(request, ex);
-		}
-	}
-
-	private CompletionStage<Decision> degrade(Request request, Throwable failure) {
-		try {
-			return this.limiter.degrade(request, failure).exceptionally((again) -> passed(request));
-		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.completedStage(passed(request));
+			logger.debug("Headers of a decision could not be set; the call goes on", ex);
 		}
 	}
 
 	/**
-	 * The last resort: not even the failure mode could answer. Only the deny-list holds.
+	 * The exception for a decision that refuses, which is noted in the trace.
 	 */
-	Decision passed(Request request) {
-		if (this.resolver.denies(request)) {
-			return Decision.without(request, 0, false, Decision.Outcome.DENIED, Decision.Reason.LIST);
-		}
-		return Decision.without(request, 0, true, Decision.Outcome.ERROR, Decision.Reason.INTERNAL);
+	RateLimitExceededException refusal(RateLimitedMethod method, Decision decision, CallTrace trace) {
+		trace.decided(decision);
+		return WEB ? Web.refusal(method, decision, this.answers, trace) : new RateLimitExceededException(decision);
 	}
 
-	private static void warn(RateLimitedMethod method, String effect, Throwable failure) {
-		if (method.warnsFirst()) {
+	private void warn(RateLimitedMethod method, String effect, Throwable failure) {
+		if (this.warned.add(method)) {
 			logger.warn("A call of {} could not be understood, {}: {}", method.name(), effect,
 					failure(method, failure).getMessage());
 		}
@@ -186,8 +145,10 @@ final class MethodCheck {
 	/** Loaded only where there is HTTP. */
 	private static final class Web {
 
-		static RateLimitExceededException refusal(Decision decision, HttpAnswers answers, CallTrace trace) {
-			return new RateLimitErrorResponseException(decision, () -> answers.answer(decision, trace.id()));
+		static RateLimitExceededException refusal(RateLimitedMethod method, Decision decision, HttpAnswers answers,
+				CallTrace trace) {
+			return new RateLimitErrorResponseException(decision, method.handler(),
+					() -> answers.answer(decision, trace.id()));
 		}
 
 	}

@@ -10,15 +10,16 @@ import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.util.ClassUtils;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.web.CallDecisions;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.WebCall;
 
 /**
- * Stands for the HTTP call where there is none: in schedulers, listeners and what runs
- * asynchronously. Who calls is then known from Spring Security alone.
+ * Stands for the HTTP call where there is none: in schedulers, listeners and asynchronous
+ * code. The caller is then known from Spring Security alone.
  *
- * @param route the method
- * @param principal who was authenticated
+ * @param route name of the method
+ * @param principal the authenticated principal
  * @param missed whether there may be an HTTP call that this thread does not know, so that
  * its caller is unknown rather than missing
  */
@@ -28,14 +29,8 @@ record NoCall(String route, @Nullable Principal principal, boolean missed) imple
 		.isPresent("org.springframework.security.core.context.SecurityContextHolder", NoCall.class.getClassLoader());
 
 	/**
-	 * A call by whom this thread works for.
-	 */
-	static NoCall of(RateLimitedMethod method) {
-		return of(method, false);
-	}
-
-	/**
-	 * The same on a thread that may work for an HTTP call without knowing it.
+	 * A call by the principal of this thread.
+	 * @param mayMiss whether the thread may work for an HTTP call without knowing it
 	 */
 	static NoCall of(RateLimitedMethod method, boolean mayMiss) {
 		Principal principal = SECURITY ? Security.principal() : null;
@@ -48,7 +43,12 @@ record NoCall(String route, @Nullable Principal principal, boolean missed) imple
 	}
 
 	@Override
-	public void announce(Decision decision, HttpAnswers answers) {
+	public @Nullable CallDecisions decisions(HttpAnswers answers) {
+		return null;
+	}
+
+	@Override
+	public void announce(Decision decision, CallDecisions.Edge edge, HttpAnswers answers) {
 		// There is no response.
 	}
 

@@ -17,20 +17,20 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.web.HttpAnswer;
 
 /**
- * A call was turned away in an application that speaks HTTP: knows status, headers and
- * problem document, for handlers of the application to use as they are or to change.
+ * A call was refused in an application with HTTP. Has status, headers and problem
+ * document, which handlers of the application may use or change.
  */
 public final class RateLimitErrorResponseException extends RateLimitExceededException implements ErrorResponse {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitErrorResponseException.class);
 
-	/** Made when it is asked for: refusals must stay cheap. */
+	/** Created on demand: refusals must stay cheap. */
 	private final transient SingletonSupplier<HttpAnswer> answer;
 
 	private final transient SingletonSupplier<ProblemDetail> body;
 
-	RateLimitErrorResponseException(Decision decision, Supplier<HttpAnswer> answer) {
-		super(decision);
+	RateLimitErrorResponseException(Decision decision, boolean handler, Supplier<HttpAnswer> answer) {
+		super(decision, handler);
 		this.answer = SingletonSupplier.of(answer);
 		this.body = SingletonSupplier.of(() -> problem(this.answer.obtain()));
 	}

@@ -10,36 +10,49 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Decision;
 
 /**
- * A call was turned away. It has no stack trace: a flood of refusals must stay cheap.
+ * A call was refused. It has no stack trace: a flood of refusals must stay cheap.
  */
 public class RateLimitExceededException extends RuntimeException {
 
 	private final transient Decision decision;
 
+	private final transient boolean handler;
+
 	public RateLimitExceededException(Decision decision) {
+		this(decision, false);
+	}
+
+	RateLimitExceededException(Decision decision, boolean handler) {
 		super("Turned away by policy '" + decision.policy() + "' (" + decision.outcome().text() + ")", null, false,
 				false);
 		this.decision = decision;
+		this.handler = handler;
 	}
 
 	/**
-	 * Why, and by which limit.
+	 * The decision, with the reason and the limit that refused.
 	 */
 	public Decision decision() {
 		return this.decision;
 	}
 
 	/**
-	 * How long to wait before the same call would be admitted, zero when waiting does not
-	 * help.
+	 * Wait until the same call would be admitted; zero if waiting does not help.
 	 */
 	public Duration retryAfter() {
 		return this.decision.retryAfter();
 	}
 
 	/**
-	 * The refusal in what asynchronous code wrapped around it, {@code null} if it is
-	 * something else.
+	 * Whether the handler of an HTTP request was refused, before it did any work.
+	 */
+	boolean isOfHandler() {
+		return this.handler;
+	}
+
+	/**
+	 * The refusal in a failure that asynchronous code may have wrapped, {@code null} if
+	 * it is another failure.
 	 */
 	static @Nullable RateLimitExceededException in(@Nullable Throwable failure) {
 		Throwable cause = failure;

@@ -17,16 +17,19 @@ import org.springframework.core.annotation.AliasFor;
  * its place. Calls that a bean makes to itself do not pass the proxy and are not checked.
  * A method that no proxy can override (private, static or final) fails the start.
  * <p>
- * A method that returns a {@code Mono}, a {@code Flux} or the like is checked whenever it
- * is subscribed to, and so is a suspending function of Kotlin. One that returns a
- * {@code CompletionStage} goes on once the decision is there, perhaps on another thread,
- * and any other waits for it. Handlers of WebFlux may return anything; their decision
- * comes first, and no event loop waits for it. Another bean's plain method that is called
- * on an event loop obeys a decision that is there at once, and is otherwise answered by
- * the policy's failure mode; so it is if its limits need the caller, who is known there
- * only in the body of a limited handler.
+ * A method that returns a {@code Mono}, a {@code Flux} or the like is checked at each
+ * subscription, and so is a suspending function of Kotlin. A method that returns a
+ * {@code CompletionStage} runs after the decision, perhaps on another thread, and any
+ * other waits for it. Handlers of WebFlux may return anything; their decision comes
+ * first, and no event loop waits for it. A plain method of another bean that is called on
+ * an event loop uses a decision that is available at once; otherwise the policy's failure
+ * mode decides. The failure mode also decides if its limits need the caller, who is known
+ * there only in the body of a limited handler.
  * <p>
  * Outside of a request the caller is known from Spring Security's context, or missing.
+ * <p>
+ * A parameter of type {@link dev.ratelimit.Decision} gets the decision, whatever a caller
+ * passes: with it the method can settle the true cost of a policy that estimates it.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
@@ -49,8 +52,8 @@ public @interface RateLimited {
 	/**
 	 * How many permits a call takes: a number, or a SpEL expression on the method's
 	 * arguments such as {@code #size} or {@code #p0}. Nothing else is visible to it. By
-	 * default the policy's {@code costs} decide. A result below 0 counts as 1, and an
-	 * expression that fails as the largest cost that fits.
+	 * default the policy's {@code costs} and {@code cost.estimate} decide. A result below
+	 * 0 counts as 1, and an expression that fails as the largest cost that fits.
 	 */
 	String cost() default "";
 
@@ -59,5 +62,13 @@ public @interface RateLimited {
 	 * arguments, such as {@code #accountId}. One that fails is a missing identity.
 	 */
 	String key() default "";
+
+	/**
+	 * Name of a method of the same class that answers refused calls instead of the
+	 * exception: with the same parameters, perhaps followed by a
+	 * {@link RateLimitExceededException} or a supertype, and the same return type. It may
+	 * be private and is not checked itself. One that does not exist fails the start.
+	 */
+	String fallbackMethod() default "";
 
 }

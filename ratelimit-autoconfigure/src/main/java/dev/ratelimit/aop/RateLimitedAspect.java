@@ -18,10 +18,10 @@ import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
 
 /**
- * Checks calls of methods with {@link RateLimited}: resolve the request, ask the limiter,
- * then go on or refuse.
+ * Checks calls of methods with {@link RateLimited}: resolves the request, asks the
+ * limiter, then proceeds or refuses.
  */
-public final class RateLimitedAspect implements MethodInterceptor {
+final class RateLimitedAspect implements MethodInterceptor {
 
 	private final RateLimitedMethods methods;
 
@@ -34,18 +34,12 @@ public final class RateLimitedAspect implements MethodInterceptor {
 	private final Executor executor;
 
 	/**
-	 * Creates the aspect.
 	 * @param methods the same as the advisor's
-	 * @param resolver finds out who calls
-	 * @param limiter decides
-	 * @param answers says what a decision looks like in HTTP
-	 * @param currentCall finds the call of a thread
-	 * @param traces finds the trace of a call
-	 * @param executor runs methods that return a {@link CompletionStage}, if the decision
-	 * was not there at once: they must not occupy the threads that decisions come from
+	 * @param executor runs methods that return a {@link CompletionStage} if the decision
+	 * was pending: they must not occupy the threads that decisions come from
 	 */
-	public RateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter,
-			HttpAnswers answers, CurrentCall.Source currentCall, CallTrace.Source traces, Executor executor) {
+	RateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter, HttpAnswers answers,
+			CurrentCall.Source currentCall, CallTrace.Source traces, Executor executor) {
 		this.methods = methods;
 		this.check = new MethodCheck(resolver, limiter, answers);
 		this.currentCall = currentCall;
@@ -69,7 +63,7 @@ public final class RateLimitedAspect implements MethodInterceptor {
 		if (method == null) {
 			return invocation.proceed();
 		}
-		CurrentCall found = this.currentCall.find();
+		CurrentCall found = this.currentCall.finder().get();
 		CurrentCall call = (found != null) ? found : NoCall.of(method, mayMissCall(method));
 		CallTrace trace = this.traces.find(call.observation());
 		return switch (method.returns()) {
@@ -80,7 +74,7 @@ public final class RateLimitedAspect implements MethodInterceptor {
 	}
 
 	/**
-	 * What the handler adapter shares with the aspect.
+	 * The check, which the handler adapter uses too.
 	 */
 	MethodCheck check() {
 		return this.check;
@@ -88,29 +82,28 @@ public final class RateLimitedAspect implements MethodInterceptor {
 
 	private @Nullable Object value(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call,
 			CallTrace trace) throws Throwable {
-		Decision decided = call.decided(method);
+		Decision decided = call.takeDecision(method);
 		if (decided == null) {
 			decided = mustNotBlock() ? this.check.decideNow(method, invocation.getArguments(), call)
 					: await(method, invocation, call);
 		}
-		this.check.obey(decided, call, trace);
-		return invocation.proceed();
+		return admitted(method, decided, invocation, call, trace).run();
 	}
 
 	private Object stage(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call, CallTrace trace) {
 		CompletableFuture<Decision> decision = this.check.decide(method, invocation.getArguments(), call);
 		if (decision.isDone()) {
-			return stage(decision.join(), invocation, call, trace);
+			return stage(method, decision.join(), invocation, call, trace);
 		}
 		MethodInvocation later = copy(invocation);
-		return decision.thenComposeAsync((decided) -> stage(decided, later, call, trace), this.executor);
+		return decision.thenComposeAsync((decided) -> stage(method, decided, later, call, trace), this.executor);
 	}
 
-	private CompletableFuture<?> stage(Decision decision, MethodInvocation invocation, CurrentCall call,
-			CallTrace trace) {
+	private CompletableFuture<?> stage(RateLimitedMethod method, Decision decision, MethodInvocation invocation,
+			CurrentCall call, CallTrace trace) {
 		try {
-			this.check.obey(decision, call, trace);
-			CompletionStage<?> stage = (CompletionStage<?>) call.during(invocation::proceed);
+			CompletionStage<?> stage = (CompletionStage<?>) call
+				.during(admitted(method, decision, invocation, call, trace));
 			return (stage != null) ? stage.toCompletableFuture() : CompletableFuture.completedFuture(null);
 		}
 		catch (Throwable ex) {
@@ -118,11 +111,24 @@ public final class RateLimitedAspect implements MethodInterceptor {
 		}
 	}
 
+	/** The method itself, or its fallback. */
+	private CurrentCall.Work admitted(RateLimitedMethod method, Decision decision, MethodInvocation invocation,
+			CurrentCall call, CallTrace trace) {
+		try {
+			this.check.enforce(method, decision, call, trace);
+			method.pass(decision, invocation.getArguments());
+			return invocation::proceed;
+		}
+		catch (RateLimitExceededException ex) {
+			return () -> method.refused(invocation, ex);
+		}
+	}
+
 	private Object publisher(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call, CallTrace trace) {
 		ReactiveMethod reactive = new ReactiveMethod(this.check, method, copy(invocation), call,
 				(observation) -> (observation != null) ? this.traces.find(observation) : trace);
 		// A servlet sends the head of a stream before it subscribes: too late for a 429.
-		boolean first = !(call instanceof NoCall) && method.isHandler() && reactive.isStream() && !mustNotBlock();
+		boolean first = !(call instanceof NoCall) && method.handler() && reactive.isStream() && !mustNotBlock();
 		return first ? reactive.decided(await(method, invocation, call)) : reactive.decidedOnSubscription();
 	}
 
@@ -131,7 +137,7 @@ public final class RateLimitedAspect implements MethodInterceptor {
 		return this.check.decide(method, invocation.getArguments(), call).join();
 	}
 
-	/** A publisher finds its call in the context of its subscriber. */
+	/** Publishers find their call in the subscriber's context instead. */
 	private boolean mayMissCall(RateLimitedMethod method) {
 		return method.returns() != ReturnKind.PUBLISHER && this.currentCall.mayMissCalls() && mustNotBlock();
 	}
@@ -140,7 +146,7 @@ public final class RateLimitedAspect implements MethodInterceptor {
 		return ReturnKind.REACTOR && ReactiveMethod.mustNotBlock();
 	}
 
-	/** An invocation can be used once, and only by the thread that it was made for. */
+	/** An invocation can be used once, and only by its own thread. */
 	static MethodInvocation copy(MethodInvocation invocation) {
 		return (invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone() : invocation;
 	}

@@ -1,6 +1,5 @@
 package dev.ratelimit.aop;
 
-import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
 import java.util.Map;
@@ -20,17 +19,15 @@ import org.springframework.web.reactive.HandlerResult;
 import org.springframework.web.reactive.result.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
-import reactor.util.context.ContextView;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.reactive.ReactiveRateLimiter;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.reactive.EventLoops;
 
 /**
- * Limits handlers on WebFlux that are no publishers. See the package for how.
+ * Limits WebFlux handlers that are no publishers. The package Javadoc describes how.
  */
-public final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered, SmartInitializingSingleton {
+final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered, SmartInitializingSingleton {
 
 	private static final Object[] NO_ARGUMENTS = {};
 
@@ -53,15 +50,12 @@ public final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered,
 	private final Map<MethodClassKey, Plan> plans = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates the adapter.
 	 * @param methods the same as the aspect's
-	 * @param aspect obeys what is decided here
-	 * @param traces finds the trace of a call
-	 * @param refusals answers what is refused here
-	 * @param blocking calls handlers on threads that may block
+	 * @param aspect enforces the decisions that are made here
+	 * @param refusals answers refusals
 	 * @param context has the adapters that call handlers
 	 */
-	public RateLimitedHandlerAdapter(RateLimitedMethods methods, RateLimitedAspect aspect, CallTrace.Source traces,
+	RateLimitedHandlerAdapter(RateLimitedMethods methods, RateLimitedAspect aspect, CallTrace.Source traces,
 			RateLimitedWebExceptionHandler refusals, BlockingHandlers blocking, ApplicationContext context) {
 		this.methods = methods;
 		this.check = aspect.check();
@@ -80,7 +74,7 @@ public final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered,
 		return Ordered.HIGHEST_PRECEDENCE;
 	}
 
-	/** What cannot be limited fails the start, not the first request. */
+	/** A handler that cannot be limited fails the start, not the first request. */
 	@Override
 	public void afterSingletonsInstantiated() {
 		this.context.getBeanProvider(RequestMappingInfoHandlerMapping.class)
@@ -109,20 +103,14 @@ public final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered,
 		if (method == null || !plan.decidesFirst()) {
 			return proceed(exchange, handler, plan, call::during);
 		}
-		Mono<Decision> decision = ReactiveRateLimiter.decided(this.check.decide(method, NO_ARGUMENTS, call),
-				this.loops.of(exchange));
+		Mono<Decision> decision = this.loops.decided(this.check.decide(method, NO_ARGUMENTS, call), exchange);
 		return decision.flatMap((decided) -> {
-			if (decided.allowed() || this.refusals.handlers().find(handler.getBeanType()).inController()) {
-				call.decide(method, decided);
+			if (decided.allowed() || method.fallback() != null
+					|| this.refusals.handlers().find(handler.getBeanType()).inController()) {
+				call.keepDecision(method, decided);
 				return proceed(exchange, handler, plan, call::during);
 			}
-			try {
-				this.check.obey(decided, call, this.traces.find(call.observation()));
-				throw new IllegalStateException("a refusal was not obeyed");
-			}
-			catch (RateLimitExceededException refusal) {
-				return refuse(exchange, refusal);
-			}
+			return refuse(exchange, this.check.refusal(method, decided, this.traces.find(call.observation())));
 		});
 	}
 
@@ -152,7 +140,7 @@ public final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered,
 		throw new IllegalStateException("no HandlerAdapter for " + handler);
 	}
 
-	/** Answers refusals that a publisher signals before the controller handles them. */
+	/** Answers the refusals of publishers before the controller handles them. */
 	private DispatchExceptionHandler before(@Nullable DispatchExceptionHandler controller) {
 		return (exchange, ex) -> {
 			RateLimitExceededException refusal = RateLimitExceededException.in(ex);
@@ -180,7 +168,7 @@ public final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered,
 	private Plan newPlan(HandlerMethod handler) {
 		RateLimitedMethod method = this.methods.find(handler.getMethod(), handler.getBeanType());
 		RateLimitedMethod bound = (method != null && method.returns() != ReturnKind.PUBLISHER) ? method : null;
-		boolean catches = this.refusals.handlers().find(handler.getBeanType()).isCaughtByController();
+		boolean catches = this.refusals.handlers().find(handler.getBeanType()).caughtByController();
 		if (bound == null && !catches) {
 			return Plan.NONE;
 		}
@@ -199,36 +187,29 @@ public final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered,
 	}
 
 	/**
-	 * Where nothing is limited, nothing may change for methods that a proxy cannot have:
-	 * then only refusals that a publisher signals are kept from the controller.
+	 * A handler without a limit keeps working if no proxy can override it: then only the
+	 * refusals of publishers are kept from the controller.
 	 */
 	private static @Nullable RequestProxies proxiesIfPossible(HandlerMethod handler) {
+		Class<?> type = handler.getBeanType();
+		boolean possible = RateLimitedMethods.canBeOverridden(handler.getMethod(), type)
+				&& !Modifier.isFinal(type.getModifiers()) && !KotlinDetector.isSuspendingFunction(handler.getMethod());
 		try {
-			return canBeOverridden(handler) ? RequestProxies.of(handler.getBeanType()) : null;
+			return possible ? RequestProxies.of(type) : null;
 		}
 		catch (RuntimeException ex) {
 			return null;
 		}
 	}
 
-	private static boolean canBeOverridden(HandlerMethod handler) {
-		Method method = handler.getMethod();
-		int unsuitable = Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL;
-		boolean visible = (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) != 0
-				|| method.getDeclaringClass().getPackage() == handler.getBeanType().getPackage();
-		return visible && (method.getModifiers() & unsuitable) == 0
-				&& !Modifier.isFinal(handler.getBeanType().getModifiers())
-				&& !KotlinDetector.isSuspendingFunction(method);
-	}
-
 	/**
-	 * What is to be done for a handler.
+	 * How a handler is called.
 	 *
-	 * @param method what is limited, {@code null} if that is not done here
-	 * @param decidesFirst whether it is decided before the handler's arguments are known
-	 * @param mayBlock whether it is decided on the handler's thread, which waits for it
+	 * @param method the limited method, {@code null} if it is not limited here
+	 * @param decidesFirst whether the call is decided before its arguments are known
+	 * @param mayBlock whether the handler's thread waits for the decision
 	 * @param catches whether the controller would handle refusals like any exception
-	 * @param proxies stand for the controller, {@code null} if there can be none
+	 * @param proxies proxies of the controller, {@code null} if none are possible
 	 */
 	private record Plan(@Nullable RateLimitedMethod method, boolean decidesFirst, boolean mayBlock, boolean catches,
 			@Nullable RequestProxies proxies) {

@@ -1,81 +1,56 @@
 package dev.ratelimit.aop;
 
-import java.util.concurrent.atomic.AtomicBoolean;
-
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.Quota;
 
 /**
- * What {@link RateLimited} says about one method, read once.
+ * {@link RateLimited} on one method, read once.
+ *
+ * @param name class and method, which is also the route outside of HTTP
+ * @param policy id of the policy
+ * @param returnType declared by the bean; an interface of it may declare a supertype
+ * @param returns how the method gives its result
+ * @param handler whether it handles HTTP requests
+ * @param constantCost the cost if it is a number and no expression
+ * @param cost the cost if it is an expression
+ * @param key expression for the dimension {@code key}
+ * @param decision index of the parameter that gets the decision, negative if there is
+ * none
+ * @param fallback answers refused calls, {@code null} if they throw
  */
-public final class RateLimitedMethod {
+record RateLimitedMethod(String name, String policy, Class<?> returnType, ReturnKind returns, boolean handler,
+		@Nullable Long constantCost, @Nullable ArgumentExpression cost, @Nullable ArgumentExpression key, int decision,
+		@Nullable FallbackMethod fallback) {
 
-	private final String name;
-
-	private final String policy;
-
-	private final Class<?> returnType;
-
-	private final ReturnKind returns;
-
-	private final boolean handler;
-
-	private final @Nullable Long constantCost;
-
-	private final @Nullable ArgumentExpression cost;
-
-	private final @Nullable ArgumentExpression key;
-
-	private final AtomicBoolean warned = new AtomicBoolean();
-
-	RateLimitedMethod(String name, String policy, Class<?> returnType, boolean handler, @Nullable Long constantCost,
-			@Nullable ArgumentExpression cost, @Nullable ArgumentExpression key) {
-		this.name = name;
-		this.policy = policy;
-		this.returnType = returnType;
-		this.returns = ReturnKind.of(returnType);
-		this.handler = handler;
-		this.constantCost = constantCost;
-		this.cost = cost;
-		this.key = key;
+	/**
+	 * Passes the decision to a method that declares a parameter for it.
+	 */
+	void pass(Decision made, @Nullable Object[] arguments) {
+		if (this.decision >= 0) {
+			arguments[this.decision] = made;
+		}
 	}
 
 	/**
-	 * Class and method, which is also its route outside of HTTP.
+	 * The answer to a refused call.
+	 * @throws RateLimitExceededException if the method has no fallback
 	 */
-	public String name() {
-		return this.name;
-	}
-
-	public String policy() {
-		return this.policy;
+	@Nullable Object refused(MethodInvocation invocation, RateLimitExceededException refusal) throws Throwable {
+		if (this.fallback == null) {
+			throw refusal;
+		}
+		return this.fallback.call(invocation, refusal);
 	}
 
 	/**
-	 * The cost if it is a number and no expression.
+	 * Whether other code calls the method and waits for its result: on a thread that must
+	 * not block, only a decision that is available at once can be applied.
 	 */
-	public @Nullable Long constantCost() {
-		return this.constantCost;
-	}
-
-	/**
-	 * As the bean declares it: an interface that it is called through may say less.
-	 */
-	Class<?> returnType() {
-		return this.returnType;
-	}
-
-	ReturnKind returns() {
-		return this.returns;
-	}
-
-	/**
-	 * Whether it is called by other code, and returns no sooner than the decision is
-	 * there: on a thread that must not block it can only obey one that is there at once.
-	 */
-	public boolean isPlainBeanMethod() {
+	boolean isPlainBeanMethod() {
 		return !this.handler && this.returns == ReturnKind.VALUE;
 	}
 
@@ -87,15 +62,8 @@ public final class RateLimitedMethod {
 	}
 
 	/**
-	 * Whether it handles HTTP requests.
-	 */
-	boolean isHandler() {
-		return this.handler;
-	}
-
-	/**
-	 * The cost of a call, {@code null} if the policy is to say. Arguments may come from
-	 * the caller, so one that is out of range must neither fail the check nor be free.
+	 * The cost of a call, {@code null} if the policy decides it. Arguments may come from
+	 * the caller, so a result out of range must neither fail the check nor be free.
 	 */
 	@Nullable Long cost(@Nullable Object[] arguments) {
 		if (this.cost == null) {
@@ -105,7 +73,7 @@ public final class RateLimitedMethod {
 			throw new CallNotCheckedException("cost '" + this.cost.text() + "' of " + this.name + " is no number");
 		}
 		double cost = Math.ceil(number.doubleValue());
-		// Not a number is not below 0 either.
+		// NaN is not below 0 either.
 		return (cost >= 0) ? (long) Math.min(cost, Quota.MAX_PERMITS) : 1;
 	}
 
@@ -114,24 +82,12 @@ public final class RateLimitedMethod {
 	 */
 	@Nullable String key(@Nullable Object[] arguments) {
 		Object value = (this.key != null) ? evaluate("key", this.key, arguments) : null;
-		// Others have no text of their own: it could differ from call to call or be
-		// shared.
+		// The text of other types could differ from call to call or be shared.
 		if (this.key != null && value != null && !ClassUtils.isSimpleValueType(value.getClass())) {
 			throw new CallNotCheckedException("key '" + this.key.text() + "' of " + this.name
 					+ " is neither a text nor a number but a " + value.getClass().getName());
 		}
 		return (value != null) ? value.toString() : null;
-	}
-
-	boolean hasKey() {
-		return this.key != null;
-	}
-
-	/**
-	 * Whether nothing was logged about this method yet.
-	 */
-	boolean warnsFirst() {
-		return this.warned.compareAndSet(false, true);
 	}
 
 	private @Nullable Object evaluate(String what, ArgumentExpression expression, @Nullable Object[] arguments) {
@@ -143,11 +99,6 @@ public final class RateLimitedMethod {
 			throw new CallNotCheckedException(what + " '" + expression.text() + "' of " + this.name
 					+ " could not be evaluated: " + ex.getClass().getSimpleName());
 		}
-	}
-
-	@Override
-	public String toString() {
-		return this.name + " by '" + this.policy + "'";
 	}
 
 }

@@ -22,12 +22,13 @@ import org.springframework.stereotype.Controller;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.Quota;
 
 /**
- * The methods that {@link RateLimited} holds for. Each is read when its bean is created.
+ * The methods with {@link RateLimited}. Each is read when its bean is created.
  */
-public final class RateLimitedMethods {
+final class RateLimitedMethods {
 
 	private static final String WEB = "org.springframework.web.bind.annotation.";
 
@@ -37,31 +38,31 @@ public final class RateLimitedMethods {
 
 	private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
 
-	/** As they are called: through a class, or through an interface of it. */
+	/** By the called method, which may be that of an interface. */
 	private final Map<MethodClassKey, RateLimitedMethod> called = new ConcurrentHashMap<>();
 
-	/** As they are written. */
+	/** By the annotated method. */
 	private final Map<MethodClassKey, RateLimitedMethod> known = new ConcurrentHashMap<>();
 
-	/** Those that have any of them. */
+	/** Classes with limited methods. */
 	private final Set<Class<?>> types = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * All methods found so far, for checks at start-up.
 	 */
-	public List<RateLimitedMethod> known() {
+	List<RateLimitedMethod> known() {
 		return List.copyOf(this.known.values());
 	}
 
 	/**
-	 * What holds for a method of a class, {@code null} if it is not limited.
-	 * @throws IllegalStateException if the annotation cannot be meant
+	 * The annotation of a method of a class, {@code null} if it is not limited.
+	 * @throws IllegalStateException if the annotation is invalid
 	 */
 	@Nullable RateLimitedMethod find(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		RateLimitedMethod found = this.called.get(key);
 		if (found == null) {
-			// What a bean that is a proxy itself can do is written in its interfaces.
+			// A bean that is a proxy itself has its annotations on its interfaces.
 			Method specific = Proxy.isProxyClass(targetClass)
 					? ClassUtils.getInterfaceMethodIfPossible(method, targetClass)
 					: AopUtils.getMostSpecificMethod(method, targetClass);
@@ -104,16 +105,23 @@ public final class RateLimitedMethods {
 		}
 	}
 
-	/** Spring would call it on the proxy itself, which has no fields. */
+	/** Spring would call the method on the proxy itself, which has no fields. */
 	private static boolean isCalledPastTheController(Method method, Class<?> type) {
-		int modifiers = method.getModifiers();
-		boolean visible = (modifiers & (Modifier.PUBLIC | Modifier.PROTECTED)) != 0
-				|| (!Modifier.isPrivate(modifiers) && method.getDeclaringClass().getPackage() == type.getPackage());
-		return !(visible && !Modifier.isFinal(modifiers)) && !Modifier.isStatic(modifiers) && !method.isSynthetic()
+		return !canBeOverridden(method, type) && !Modifier.isStatic(method.getModifiers()) && !method.isSynthetic()
 				&& !isSprings(method) && servesHandlers(method);
 	}
 
-	/** Base classes of Spring have final setters, which nobody means. */
+	/**
+	 * Whether a proxy class of a type can override one of its methods.
+	 */
+	static boolean canBeOverridden(Method method, Class<?> type) {
+		int modifiers = method.getModifiers();
+		boolean visible = (modifiers & (Modifier.PUBLIC | Modifier.PROTECTED)) != 0
+				|| method.getDeclaringClass().getPackage() == type.getPackage();
+		return visible && (modifiers & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL)) == 0;
+	}
+
+	/** Base classes of Spring have final setters, which are never meant. */
 	private static boolean isSprings(Method method) {
 		return method.getDeclaringClass().getName().startsWith("org.springframework.");
 	}
@@ -133,8 +141,9 @@ public final class RateLimitedMethods {
 	}
 
 	/**
-	 * A class speaks for what others call it for, not for what serves its own handlers: a
-	 * request must not be counted twice, or the answer to a refusal be refused.
+	 * The annotation on a class covers the methods that others call, not those that serve
+	 * its handlers: otherwise a request would count twice, or the answer to a refusal
+	 * would be refused.
 	 */
 	private static boolean isCoveredByClass(Method method, Class<?> targetClass) {
 		if (!Modifier.isPublic(method.getModifiers()) || Modifier.isStatic(method.getModifiers())
@@ -171,8 +180,11 @@ public final class RateLimitedMethods {
 			List<String> parameters = parameters(method);
 			Long constantCost = constantCost(annotation.cost().strip());
 			ArgumentExpression cost = (constantCost == null) ? expression(annotation.cost(), parameters) : null;
-			return new RateLimitedMethod(name, annotation.policy(), ReturnKind.type(method),
-					isHandler(method, targetClass), constantCost, cost, expression(annotation.key(), parameters));
+			Class<?> returnType = ReturnKind.type(method);
+			return new RateLimitedMethod(name, annotation.policy(), returnType, ReturnKind.of(returnType),
+					isHandler(method, targetClass), constantCost, cost, expression(annotation.key(), parameters),
+					List.of(method.getParameterTypes()).indexOf(Decision.class), annotation.fallbackMethod().isBlank()
+							? null : FallbackMethod.find(annotation.fallbackMethod().strip(), method, type));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalStateException("@RateLimited on " + name + ": " + ex.getMessage(), ex);
@@ -198,7 +210,7 @@ public final class RateLimitedMethods {
 		String[] discovered = this.names.getParameterNames(method);
 		List<String> parameters = new ArrayList<>(method.getParameterCount());
 		for (int i = 0; i < method.getParameterCount(); i++) {
-			// What Kotlin adds to suspending functions has no name.
+			// The parameter that Kotlin adds to suspending functions has no name.
 			parameters.add((discovered != null && i < discovered.length) ? discovered[i] : "p" + i);
 		}
 		return parameters;

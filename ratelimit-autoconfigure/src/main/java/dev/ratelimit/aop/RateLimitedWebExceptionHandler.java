@@ -5,7 +5,6 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationContextAware;
 import org.springframework.core.Ordered;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.web.bind.annotation.ControllerAdvice;
@@ -21,15 +20,15 @@ import reactor.core.publisher.Mono;
 
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
-import dev.ratelimit.web.reactive.ExchangeAnswer;
+import dev.ratelimit.web.reactive.ExchangeDecisions;
 
 /**
- * Answers refusals on the reactive stack. It is an advice too, because those are asked
- * first for controllers, and an application's handler for all exceptions would make a 500
- * of them. Where the application has a handler for refusals, that one answers.
+ * Answers refusals on the reactive stack. It is an advice too, because Spring asks
+ * advices first for controllers, and an application's handler for all exceptions would
+ * turn refusals into a 500. The application's own handler for refusals takes precedence.
  */
 @ControllerAdvice
-public final class RateLimitedWebExceptionHandler implements WebExceptionHandler, Ordered, ApplicationContextAware {
+final class RateLimitedWebExceptionHandler implements WebExceptionHandler, Ordered {
 
 	private static final String REFUSAL = RateLimitedWebExceptionHandler.class.getName() + ".refusal";
 
@@ -40,17 +39,13 @@ public final class RateLimitedWebExceptionHandler implements WebExceptionHandler
 
 	private final CallTrace.Source traces;
 
-	private @Nullable ApplicationContext context;
+	private final ApplicationContext context;
 
-	private @Nullable RefusalHandlers handlers;
+	private final RefusalHandlers handlers;
 
-	public RateLimitedWebExceptionHandler(HttpAnswers answers, CallTrace.Source traces) {
+	RateLimitedWebExceptionHandler(HttpAnswers answers, CallTrace.Source traces, ApplicationContext context) {
 		this.answers = answers;
 		this.traces = traces;
-	}
-
-	@Override
-	public void setApplicationContext(ApplicationContext context) {
 		this.context = context;
 		this.handlers = new RefusalHandlers(context, getClass());
 	}
@@ -68,21 +63,23 @@ public final class RateLimitedWebExceptionHandler implements WebExceptionHandler
 
 	@ExceptionHandler
 	Mono<Void> refuse(ServerWebExchange exchange, RateLimitExceededException refusal) {
-		ExchangeCurrentCall.forget(exchange);
+		if (refusal.isOfHandler()) {
+			ExchangeDecisions.giveBack(exchange);
+		}
+		else {
+			ExchangeDecisions.of(exchange, this.answers).forget();
+		}
 		HandlerMethod advice = advice(exchange, refusal);
 		return (advice != null) ? byAdvice(advice, exchange, refusal) : write(exchange, refusal);
 	}
 
-	/**
-	 * Which handlers the application has.
-	 */
 	RefusalHandlers handlers() {
-		return Objects.requireNonNull(this.handlers);
+		return this.handlers;
 	}
 
 	/** An advice that has failed once is not asked again. */
 	private @Nullable HandlerMethod advice(ServerWebExchange exchange, RateLimitExceededException refusal) {
-		if (this.handlers == null || exchange.getAttributes().putIfAbsent(REFUSAL, refusal) != null) {
+		if (exchange.getAttributes().putIfAbsent(REFUSAL, refusal) != null) {
 			return null;
 		}
 		Object handler = exchange.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
@@ -90,19 +87,18 @@ public final class RateLimitedWebExceptionHandler implements WebExceptionHandler
 		return this.handlers.find(controller, refusal.getClass()).inAdvice(THROW);
 	}
 
-	/** Spring looks for handlers where it believes that the exception comes from. */
+	/** Spring looks for handlers in the class that the exception seems to come from. */
 	private Mono<Void> byAdvice(HandlerMethod advice, ServerWebExchange exchange, RateLimitExceededException refusal) {
-		ApplicationContext context = Objects.requireNonNull(this.context);
-		return context.getBeanProvider(HandlerAdapter.class)
+		return this.context.getBeanProvider(HandlerAdapter.class)
 			.orderedStream()
 			.filter((adapter) -> adapter.supports(advice))
 			.findFirst()
-			.map((adapter) -> adapter.handle(exchange, advice).flatMap((result) -> answer(result, exchange, context)))
+			.map((adapter) -> adapter.handle(exchange, advice).flatMap((result) -> answer(result, exchange)))
 			.orElseGet(() -> write(exchange, refusal));
 	}
 
-	private static Mono<Void> answer(HandlerResult result, ServerWebExchange exchange, ApplicationContext context) {
-		return context.getBeanProvider(HandlerResultHandler.class)
+	private Mono<Void> answer(HandlerResult result, ServerWebExchange exchange) {
+		return this.context.getBeanProvider(HandlerResultHandler.class)
 			.orderedStream()
 			.filter((handler) -> handler.supports(result))
 			.findFirst()
@@ -113,7 +109,7 @@ public final class RateLimitedWebExceptionHandler implements WebExceptionHandler
 	private Mono<Void> write(ServerWebExchange exchange, RateLimitExceededException refusal) {
 		return Mono.deferContextual((context) -> {
 			CallTrace trace = this.traces.find(context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null));
-			return ExchangeAnswer.write(this.answers.answer(refusal.decision(), trace.id()), exchange.getResponse());
+			return ExchangeDecisions.refuse(this.answers.answer(refusal.decision(), trace.id()), exchange);
 		});
 	}
 

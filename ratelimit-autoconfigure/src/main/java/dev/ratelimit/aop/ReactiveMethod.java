@@ -3,10 +3,9 @@ package dev.ratelimit.aop;
 import java.lang.reflect.Method;
 import java.security.Principal;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ReactiveAdapter;
@@ -44,9 +43,8 @@ final class ReactiveMethod {
 	private final ReactiveAdapter adapter;
 
 	/**
-	 * Creates one.
 	 * @param threadCall the call of the thread that called the method
-	 * @param traces finds traces, that of the same thread where the context has none
+	 * @param traces finds traces, that of the same thread if the context has none
 	 */
 	ReactiveMethod(MethodCheck check, RateLimitedMethod method, MethodInvocation invocation, CurrentCall threadCall,
 			CallTrace.Source traces) {
@@ -76,22 +74,46 @@ final class ReactiveMethod {
 	}
 
 	/**
-	 * The method's publisher, decided by now.
-	 * @throws RateLimitExceededException if it was refused
+	 * The method's publisher after a decision.
+	 * @throws RateLimitExceededException if the call is refused
 	 */
 	Object decided(Decision decision) {
-		this.check.obey(decision, this.threadCall, this.traces.find(null));
-		return this.adapter.fromPublisher(proceed());
+		try {
+			this.check.enforce(this.method, decision, this.threadCall, this.traces.find(null));
+		}
+		catch (RateLimitExceededException ex) {
+			if (this.method.fallback() == null) {
+				throw ex;
+			}
+			return this.adapter.fromPublisher(refused(ex));
+		}
+		return this.adapter.fromPublisher(proceed(decision));
 	}
 
 	/**
-	 * A publisher that is decided each time somebody subscribes to it. The method is only
-	 * called if the subscriber is still there and the decision lets it.
+	 * A publisher whose call is decided at each subscription. The method is only called
+	 * if the decision allows it and the subscription was not cancelled.
 	 */
 	Object decidedOnSubscription() {
-		return this.adapter.fromPublisher(isStream()
-				? Flux.deferContextual((context) -> admitted(context).flatMapMany((admitted) -> proceed()))
-				: Mono.deferContextual((context) -> admitted(context).flatMap((admitted) -> Mono.from(proceed()))));
+		return this.adapter
+			.fromPublisher(isStream() ? Flux.deferContextual((context) -> work(context).flatMapMany(Supplier::get))
+					: Mono.deferContextual((context) -> work(context).flatMap((work) -> Mono.from(work.get()))));
+	}
+
+	/** The method itself, or its fallback for a refused call. */
+	private Mono<Supplier<Publisher<?>>> work(ContextView context) {
+		Mono<Supplier<Publisher<?>>> work = admitted(context).map((admitted) -> () -> proceed(admitted));
+		return (this.method.fallback() == null) ? work
+				: work.onErrorResume(RateLimitExceededException.class, (ex) -> Mono.just(() -> refused(ex)));
+	}
+
+	private Publisher<?> refused(RateLimitExceededException refusal) {
+		try {
+			return this.adapter.toPublisher(this.method.refused(this.invocation, refusal));
+		}
+		catch (Throwable ex) {
+			return Flux.error(ex);
+		}
 	}
 
 	private Mono<Decision> admitted(ContextView context) {
@@ -109,17 +131,16 @@ final class ReactiveMethod {
 		return admitted(this.threadCall, trace);
 	}
 
-	private Mono<Decision> admitted(@Nullable CurrentCall call, CallTrace trace) {
-		return mono(this.check.decide(this.method, this.invocation.getArguments(), call), call, trace);
+	private Mono<Decision> admitted(CurrentCall call, CallTrace trace) {
+		return ReactiveRateLimiter.decided(this.check.decide(this.method, this.invocation.getArguments(), call))
+			.doOnNext((decided) -> this.check.enforce(this.method, decided, call, trace));
 	}
 
-	private Mono<Decision> mono(CompletableFuture<Decision> decision, @Nullable CurrentCall call, CallTrace trace) {
-		return ReactiveRateLimiter.decided(decision).doOnNext((decided) -> this.check.obey(decided, call, trace));
-	}
-
-	private Publisher<?> proceed() {
+	private Publisher<?> proceed(Decision decision) {
 		try {
-			return this.adapter.toPublisher(RateLimitedAspect.copy(this.invocation).proceed());
+			MethodInvocation invocation = RateLimitedAspect.copy(this.invocation);
+			this.method.pass(decision, invocation.getArguments());
+			return this.adapter.toPublisher(invocation.proceed());
 		}
 		catch (Throwable ex) {
 			return Flux.error(ex);

@@ -16,10 +16,10 @@ import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.method.annotation.ExceptionHandlerMethodResolver;
 
 /**
- * Which handlers an application has for refusals. One that names
- * {@link RateLimitExceededException} or a subtype is meant for them and wins; one for all
- * exceptions is not, and would make a 500 of them. No order among advices can do both, so
- * that each type of controller is looked at, once.
+ * Finds the application's handlers for refusals. A handler that names
+ * {@link RateLimitExceededException} or a subtype takes precedence; a handler for all
+ * exceptions must not see refusals, as it would answer with 500. No order among advices
+ * achieves both, so each type of controller is inspected, once.
  */
 final class RefusalHandlers {
 
@@ -30,8 +30,7 @@ final class RefusalHandlers {
 	private final Map<Case, Found> found = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates one.
-	 * @param own the advice that is ours, {@code null} if there is none
+	 * @param own the limiter's own advice, {@code null} if there is none
 	 */
 	RefusalHandlers(ApplicationContext context, @Nullable Class<?> own) {
 		this.advices = SingletonSupplier.of(() -> ControllerAdviceBean.findAnnotatedBeans(context)
@@ -41,8 +40,8 @@ final class RefusalHandlers {
 	}
 
 	/**
-	 * What handles a refusal.
-	 * @param controller whose handler was called, {@code null} if it was something else
+	 * The handlers of a refusal.
+	 * @param controller the controller that was called, {@code null} if there is none
 	 * @param refusal type of the refusal
 	 */
 	Found find(@Nullable Class<?> controller, Class<? extends RateLimitExceededException> refusal) {
@@ -51,7 +50,7 @@ final class RefusalHandlers {
 	}
 
 	/**
-	 * What handles what the limiter throws in a controller.
+	 * The handlers of a refusal that the limiter throws in a controller.
 	 */
 	Found find(Class<?> controller) {
 		return find(controller, RateLimitErrorResponseException.class);
@@ -59,18 +58,17 @@ final class RefusalHandlers {
 
 	private Found search(@Nullable Class<?> controller, Class<? extends RateLimitExceededException> refusal) {
 		Method own = (controller != null) ? method(controller, refusal) : null;
-		if (own != null && isMeantFor(own)) {
-			return new Found(Place.CONTROLLER, null, own);
+		if (own != null && namesRefusals(own)) {
+			return new Found(true, false, null, null);
 		}
-		Place place = (own != null) ? Place.CATCH_ALL : Place.NONE;
 		for (ControllerAdviceBean advice : this.advices.obtain()) {
 			Class<?> type = advice.getBeanType();
 			Method method = (type != null && advice.isApplicableToBeanType(controller)) ? method(type, refusal) : null;
-			if (method != null && isMeantFor(method)) {
-				return new Found(place, advice, method);
+			if (method != null && namesRefusals(method)) {
+				return new Found(false, own != null, advice, method);
 			}
 		}
-		return new Found(place, null, null);
+		return new Found(false, own != null, null, null);
 	}
 
 	private @Nullable Method method(Class<?> type, Class<? extends RateLimitExceededException> refusal) {
@@ -78,61 +76,29 @@ final class RefusalHandlers {
 			.resolveMethodByExceptionType(refusal);
 	}
 
-	private static boolean isMeantFor(Method method) {
+	private static boolean namesRefusals(Method method) {
 		ExceptionHandler annotation = AnnotatedElementUtils.findMergedAnnotation(method, ExceptionHandler.class);
 		Class<?>[] named = (annotation != null) ? annotation.value() : new Class<?>[0];
 		return Arrays.stream((named.length > 0) ? named : method.getParameterTypes())
 			.anyMatch(RateLimitExceededException.class::isAssignableFrom);
 	}
 
-	/** What a controller itself has for refusals. */
-	private enum Place {
-
-		CONTROLLER, CATCH_ALL, NONE
-
-	}
-
 	/**
-	 * The handler of a refusal.
+	 * The handlers of a refusal.
+	 *
+	 * @param inController whether the controller handles refusals, where Spring looks
+	 * first
+	 * @param caughtByController whether the controller would handle a refusal like any
+	 * other exception
+	 * @param advice the advice that handles refusals, {@code null} if there is none
+	 * @param method the method of this advice
 	 */
-	static final class Found {
-
-		private final Place place;
-
-		private final @Nullable ControllerAdviceBean advice;
-
-		private final @Nullable Method method;
-
-		Found(Place place, @Nullable ControllerAdviceBean advice, @Nullable Method method) {
-			this.place = place;
-			this.advice = advice;
-			this.method = method;
-		}
+	record Found(boolean inController, boolean caughtByController, @Nullable ControllerAdviceBean advice,
+			@Nullable Method method) {
 
 		/**
-		 * Whether it is in the controller, where Spring looks first.
-		 */
-		boolean inController() {
-			return this.place == Place.CONTROLLER;
-		}
-
-		/**
-		 * Whether the controller would handle the refusal like any other exception.
-		 */
-		boolean isCaughtByController() {
-			return this.place == Place.CATCH_ALL;
-		}
-
-		/**
-		 * For a handler in an advice: that bean as if it were the controller, so that
-		 * Spring finds the handler before any other. {@code null} if there is none.
-		 */
-		@Nullable HandlerMethod inAdvice() {
-			return inAdvice(this.method);
-		}
-
-		/**
-		 * The same, with another method.
+		 * A method of the advice as if the advice were the controller, so that Spring
+		 * finds its handler before any other; {@code null} if there is no advice.
 		 */
 		@Nullable HandlerMethod inAdvice(@Nullable Method method) {
 			return (this.advice != null && method != null) ? new HandlerMethod(this.advice.resolveBean(), method)
@@ -142,7 +108,6 @@ final class RefusalHandlers {
 	}
 
 	private record Case(Class<?> controller, Class<?> refusal) {
-
 	}
 
 }

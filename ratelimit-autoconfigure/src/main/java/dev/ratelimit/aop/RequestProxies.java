@@ -17,26 +17,17 @@ import org.springframework.objenesis.instantiator.ObjectInstantiator;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Makes the objects that stand for a controller during one request. The class is made
- * once; an object costs two allocations.
+ * Creates proxies of a controller for single requests. The class is created once; a proxy
+ * costs two allocations.
  */
-final class RequestProxies {
+record RequestProxies(ObjectInstantiator<?> instantiator) {
 
-	/**
-	 * A finalizer would make every one of them a burden. One object, as a key of caches.
-	 */
+	/** Leaves finalizers out. One object, because it is a key of caches. */
 	private static final CallbackFilter FILTER = (method) -> AopUtils.isFinalizeMethod(method) ? 1 : 0;
 
-	private final ObjectInstantiator<?> instantiator;
-
-	private RequestProxies(ObjectInstantiator<?> instantiator) {
-		this.instantiator = instantiator;
-	}
-
 	/**
-	 * Proxies of a type of controller, which is itself a proxy if it is only known by its
-	 * interfaces.
-	 * @throws RuntimeException if there can be none
+	 * Proxies of a type of controller, which may be a JDK proxy itself.
+	 * @throws RuntimeException if the type cannot have a proxy
 	 */
 	static RequestProxies of(Class<?> controller) {
 		Enhancer enhancer = new Enhancer();
@@ -55,7 +46,7 @@ final class RequestProxies {
 	}
 
 	/**
-	 * Stands for a controller, and calls it through somebody else.
+	 * A proxy that calls the controller through a caller.
 	 */
 	Object proxy(Object controller, Caller caller) {
 		Object proxy = this.instantiator.newInstance();
@@ -72,7 +63,7 @@ final class RequestProxies {
 		return proxy;
 	}
 
-	/** Who runs what the controller does. */
+	/** Runs a method of the controller. */
 	@FunctionalInterface
 	interface Caller {
 

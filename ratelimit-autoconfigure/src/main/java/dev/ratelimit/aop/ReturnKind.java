@@ -13,13 +13,13 @@ import org.springframework.util.ClassUtils;
  */
 enum ReturnKind {
 
-	/** When it returns, so that the decision has to be waited for. */
+	/** A plain value: the method waits for the decision. */
 	VALUE,
 
-	/** Through a {@link CompletionStage}, so that the decision can come first. */
+	/** A {@link CompletionStage}: the method runs after the decision. */
 	STAGE,
 
-	/** To whoever subscribes; each subscription is a call. */
+	/** A publisher: each subscription is a call. */
 	PUBLISHER;
 
 	/** Servlet applications need not have Reactor. */
@@ -33,7 +33,7 @@ enum ReturnKind {
 			ReturnKind.class.getClassLoader());
 
 	/**
-	 * What a method returns to advice: Spring makes a publisher of what Kotlin suspends.
+	 * The type that advice sees: a publisher for suspending functions of Kotlin.
 	 */
 	static Class<?> type(Method method) {
 		return (COROUTINES && KotlinDetector.isSuspendingFunction(method)) ? ReactiveMethod.suspending(method)

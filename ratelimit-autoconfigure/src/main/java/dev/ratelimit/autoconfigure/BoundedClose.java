@@ -6,22 +6,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends what waits for threads of others without a limit of its own, as Lettuce does: an
- * application must be able to stop whatever state they are in.
+ * Closes something that may wait for other threads without a limit, as Lettuce does: an
+ * application must always be able to stop.
  */
 final class BoundedClose {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
 	/** More than an orderly end ever takes. */
-	private static final Duration PATIENCE = Duration.ofSeconds(3);
+	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
 	private BoundedClose() {
 	}
 
 	/**
-	 * Runs it on a thread of its own and returns when it is done, or when it takes too
-	 * long; then it goes on by itself.
+	 * Closes on another thread, and returns when that is done or takes too long. The
+	 * thread then continues in the background.
 	 */
 	static void run(Runnable close) {
 		Thread thread = new Thread(() -> {
@@ -29,16 +29,16 @@ final class BoundedClose {
 				close.run();
 			}
 			catch (RuntimeException ex) {
-				logger.debug("The connection to Redis did not close in order", ex);
+				logger.debug("The connection to Redis could not be closed", ex);
 			}
 		}, "ratelimit-redis-close");
 		thread.setDaemon(true);
 		thread.start();
 		try {
-			thread.join(PATIENCE.toMillis());
+			thread.join(CLOSE_TIMEOUT.toMillis());
 			if (thread.isAlive()) {
 				logger.warn("The connection to Redis is not closed after {} s; the application stops without waiting",
-						PATIENCE.toSeconds());
+						CLOSE_TIMEOUT.toSeconds());
 			}
 		}
 		catch (InterruptedException ex) {

@@ -7,6 +7,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import dev.ratelimit.config.InvalidPolicyException;
+
 /**
  * Finds the connection factory that says where the limiter's Redis is. It looks at the
  * beans themselves: a Lettuce factory may be declared as a plain
@@ -45,13 +47,13 @@ final class ConnectionFactories {
 		}
 		if (!usable.isEmpty()) {
 			throw new InvalidPolicyException(
-					"The limiter does not know which Redis to use: there are " + all.size()
+					"The Redis of the limiter is ambiguous: there are " + all.size()
 							+ " connection factories, and none is primary: " + String.join(", ", names(beans)) + ".",
 					"Set '" + PROPERTY + "' to the name of one of them, or mark one as @Primary.");
 		}
 		throw all.isEmpty()
 				? new InvalidPolicyException(
-						"The limiter is to use Redis, but there is no RedisConnectionFactory bean.",
+						"The limiter is configured for Redis, but there is no RedisConnectionFactory bean.",
 						"Set 'spring.data.redis.host' or declare a LettuceConnectionFactory.")
 				: new InvalidPolicyException("The limiter uses Redis through Lettuce, but the connection factory is a "
 						+ all.get(0).getClass().getName() + ".", ONE_MORE);

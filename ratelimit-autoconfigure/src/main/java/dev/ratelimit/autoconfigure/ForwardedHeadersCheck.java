@@ -15,12 +15,13 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.web.filter.ForwardedHeaderFilter;
 
+import dev.ratelimit.config.InvalidPolicyException;
+
 /**
- * Refuses to start where the server itself takes the remote address from a header: every
- * caller could then choose the IP that it is counted by. Boot does so when told to and,
- * on Kubernetes and other platforms, without being told; Tomcat and two classes of
- * Spring's do so by settings and beans of their own. Without a server there is nothing to
- * check.
+ * Fails the start if the server takes the remote address from a header: every caller
+ * could then choose the IP that it is counted by. Boot does so if it is configured, and
+ * by default on Kubernetes and other platforms; Tomcat and two classes of Spring have
+ * settings and beans for it. Without a server there is nothing to check.
  */
 class ForwardedHeadersCheck implements InitializingBean, SmartInitializingSingleton {
 
@@ -89,7 +90,7 @@ class ForwardedHeadersCheck implements InitializingBean, SmartInitializingSingle
 		}
 	}
 
-	/** Whichever way it is spelled. */
+	/** In any spelling. */
 	private @Nullable String property(String name) {
 		return Binder.get(this.environment).bind(name, String.class).orElse(null);
 	}
@@ -101,8 +102,8 @@ class ForwardedHeadersCheck implements InitializingBean, SmartInitializingSingle
 	}
 
 	/**
-	 * A filter may be registered by a bean whose type does not tell which one, so these
-	 * are looked at when they exist.
+	 * The type of a registration bean does not show its filter, so these beans are
+	 * checked when they exist.
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {

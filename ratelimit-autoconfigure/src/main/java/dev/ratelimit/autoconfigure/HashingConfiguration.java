@@ -6,7 +6,6 @@ import java.util.regex.Pattern;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -14,9 +13,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
 
-import dev.ratelimit.counter.Epochs;
-import dev.ratelimit.counter.Pseudonyms;
-import dev.ratelimit.counter.Salt;
+import dev.ratelimit.caller.Epochs;
+import dev.ratelimit.caller.Pseudonyms;
+import dev.ratelimit.caller.Salt;
+import dev.ratelimit.config.PolicyMapper;
+import dev.ratelimit.config.RateLimitProperties;
+import dev.ratelimit.web.IdentityOptions;
 
 /**
  * How callers' values are hashed before they leave the process.
@@ -31,7 +33,7 @@ class HashingConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	Salt rateLimitSalt(RateLimitProperties properties) {
-		RateLimitProperties.Identity.Hash hash = properties.identity().hash();
+		IdentityOptions.Hash hash = properties.identity().hash();
 		if (hash.hasSalt() && hash.salt().length() < SHORT) {
 			logger.warn(
 					"ratelimit.identity.hash.salt has fewer than {} characters and could be guessed; use a longer one, "
@@ -49,7 +51,7 @@ class HashingConfiguration {
 	@Fallback
 	@ConditionalOnMissingBean
 	Epochs rateLimitEpochs(RateLimitProperties properties, Salt salt) {
-		return PolicyMapper.checked("Set 'ratelimit.identity.hash.rotate' to something like 90d.",
+		return PolicyMapper.checked("Set 'ratelimit.identity.hash.rotate' to at least 1h, for example 90d.",
 				() -> new Epochs(salt, properties.identity().hash().rotate(), Clock.systemUTC()::millis));
 	}
 
@@ -69,12 +71,10 @@ class HashingConfiguration {
 
 		@Bean
 		SanitizingFunction rateLimitSecretSanitizing() {
-			return (data) -> isSecret(data) ? data.withSanitizedValue() : data;
-		}
-
-		private static boolean isSecret(SanitizableData data) {
-			String key = data.getKey().toLowerCase(Locale.ROOT).replaceAll("[^a-z]", "");
-			return SECRET.matcher(key).matches();
+			return (data) -> {
+				String key = data.getKey().toLowerCase(Locale.ROOT).replaceAll("[^a-z]", "");
+				return SECRET.matcher(key).matches() ? data.withSanitizedValue() : data;
+			};
 		}
 
 	}

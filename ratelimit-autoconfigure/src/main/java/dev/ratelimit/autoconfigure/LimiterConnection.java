@@ -26,7 +26,7 @@ final class LimiterConnection implements AutoCloseable {
 
 	private final LettuceConnectionFactory factory;
 
-	private final String node;
+	private final RedisAddress address;
 
 	private final RedisConnector connector;
 
@@ -44,7 +44,7 @@ final class LimiterConnection implements AutoCloseable {
 		this.factory = copy(application, client);
 		this.factory.afterPropertiesSet();
 		this.factory.start();
-		this.node = node(application);
+		this.address = RedisAddress.of(application);
 		this.connector = another();
 	}
 
@@ -55,7 +55,11 @@ final class LimiterConnection implements AutoCloseable {
 	RedisConnector another() {
 		AbstractRedisClient nativeClient = this.factory.getRequiredNativeClient();
 		return (nativeClient instanceof RedisClusterClient cluster) ? RedisConnector.to(cluster)
-				: RedisConnector.to((RedisClient) nativeClient, this.node);
+				: RedisConnector.to((RedisClient) nativeClient, this.address.node());
+	}
+
+	RedisAddress address() {
+		return this.address;
 	}
 
 	RedisConnector connector() {
@@ -92,15 +96,6 @@ final class LimiterConnection implements AutoCloseable {
 		}
 	}
 
-	private static String node(LettuceConnectionFactory application) {
-		RedisSentinelConfiguration sentinel = application.getSentinelConfiguration();
-		if (sentinel != null && sentinel.getMaster() != null) {
-			return String.valueOf(sentinel.getMaster().getName());
-		}
-		RedisSocketConfiguration socket = application.getSocketConfiguration();
-		return (socket != null) ? socket.getSocket() : application.getHostName() + ":" + application.getPort();
-	}
-
 	private static LettuceConnectionFactory copy(LettuceConnectionFactory application,
 			LettuceClientConfiguration client) {
 		RedisClusterConfiguration cluster = application.getClusterConfiguration();
@@ -121,7 +116,7 @@ final class LimiterConnection implements AutoCloseable {
 		ClientOptions options = application.getClientOptions().orElseGet(ClientOptions::create);
 		LettuceClientConfiguration.LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder()
 			.clientName("ratelimit")
-			.commandTimeout(ClientSettings.PATIENCE)
+			.commandTimeout(ClientSettings.COMMAND_TIMEOUT)
 			.clientResources(resources)
 			.clientOptions(cluster ? ClientSettings.clusterOptions(options) : ClientSettings.options(options));
 		application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);

@@ -7,10 +7,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
+import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.counter.Counters;
 
 /**
- * Fails the start where counters belong in Redis and the application has only another
+ * Fails the start if counters belong in Redis and the application has only another
  * client: counting in memory instead would multiply every limit by the number of
  * instances.
  */
@@ -23,8 +24,8 @@ class MissingLettuce {
 
 	@Bean
 	Counters rateLimitCounters() {
-		throw new InvalidPolicyException("The limiter is to use Redis, but Lettuce is not on the classpath.",
-				"Add io.lettuce:lettuce-core, which may stand beside another client. Or set 'ratelimit.backend' to "
+		throw new InvalidPolicyException("The limiter is configured for Redis, but Lettuce is not on the class path.",
+				"Add io.lettuce:lettuce-core, which works next to another client. Or set 'ratelimit.backend' to "
 						+ "memory: then each instance counts for itself.");
 	}
 

@@ -18,10 +18,12 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.MethodMetadata;
 import org.springframework.util.ClassUtils;
 
+import dev.ratelimit.config.RateLimitProperties;
+
 /**
- * Whether counters belong in Redis: because it was said so, or because somebody said
- * where Redis is. Boot itself always declares a connection to localhost, which says
- * nothing.
+ * Whether counters belong in Redis: the backend is redis, or it is auto and the
+ * application configures an address of Redis. Boot's own connection to localhost does not
+ * count.
  */
 class OnRedisBackend extends SpringBootCondition implements ConfigurationCondition {
 
@@ -59,7 +61,7 @@ class OnRedisBackend extends SpringBootCondition implements ConfigurationConditi
 		}
 		String bean = declaredByTheApplication(context);
 		return (bean != null) ? ConditionOutcome.match(message.foundExactly("bean '" + bean + "'"))
-				: ConditionOutcome.noMatch(message.because("nothing says where Redis is"));
+				: ConditionOutcome.noMatch(message.because("no address of Redis is configured"));
 	}
 
 	private static @Nullable String declaredByTheApplication(ConditionContext context) {

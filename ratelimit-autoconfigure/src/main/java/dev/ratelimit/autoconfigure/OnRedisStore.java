@@ -10,11 +10,11 @@ import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.StringUtils;
 
-import dev.ratelimit.autoconfigure.RateLimitProperties.PoliciesStore.Type;
+import dev.ratelimit.config.RateLimitProperties.PoliciesStore.Type;
 
 /**
- * Whether policies that are edited at run time belong in Redis: because it was said so,
- * or because counters are kept there and nothing else was said.
+ * Whether policies that are edited at run time belong in Redis: the type is redis, or it
+ * is auto and there is a URL or counters are kept in Redis.
  */
 class OnRedisStore extends SpringBootCondition implements ConfigurationCondition {
 

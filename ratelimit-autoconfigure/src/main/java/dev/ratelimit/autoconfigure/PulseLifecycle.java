@@ -3,29 +3,32 @@ package dev.ratelimit.autoconfigure;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-import dev.ratelimit.ForcedMode;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.HeartbeatListener;
+import dev.ratelimit.fleet.Heartbeats;
+import dev.ratelimit.fleet.ModeSwitch;
 import dev.ratelimit.redis.RedisPulse;
 import dev.ratelimit.redis.RedisSignals;
 
 /**
- * Lets the pulse beat and signals be heard from before the server takes requests until
- * after it has answered the last: so long is this one of the instances that share the
- * limits.
+ * Runs heartbeats and signals while the server accepts requests: that is how long this
+ * instance is one of those that share the limits.
  */
-final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
+final class PulseLifecycle implements SmartLifecycle, HeartbeatListener {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
-	/** How long a start waits to learn how many there are. */
-	private static final Duration PATIENCE = Duration.ofMillis(500);
+	/** How long a start waits for the number of instances. */
+	private static final Duration FIRST_HEARTBEAT_TIMEOUT = Duration.ofMillis(500);
 
 	private final RedisPulse pulse;
 
@@ -33,31 +36,44 @@ final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
 
 	private final Fleet fleet;
 
-	private final RedSwitch redSwitch;
+	private final ModeSwitch redSwitch;
+
+	private final Heartbeats heartbeats;
 
 	private final boolean expected;
+
+	private final Supplier<@Nullable ControlPlane> control;
 
 	private final CountDownLatch first = new CountDownLatch(1);
 
 	private volatile boolean running;
 
-	PulseLifecycle(RedisPulse pulse, RedisSignals signals, Fleet fleet, RedSwitch redSwitch, boolean expected) {
+	PulseLifecycle(RedisPulse pulse, RedisSignals signals, Fleet fleet, ModeSwitch redSwitch, Heartbeats heartbeats,
+			boolean expected, Supplier<@Nullable ControlPlane> control) {
 		this.pulse = pulse;
 		this.signals = signals;
 		this.fleet = fleet;
 		this.redSwitch = redSwitch;
+		this.heartbeats = heartbeats;
 		this.expected = expected;
+		this.control = control;
 	}
 
 	@Override
-	public void beat(int instances, boolean complete, @Nullable ForcedMode forced) {
+	public void heartbeat(int instances, boolean complete, boolean recorded, @Nullable ForcedMode forced) {
+		this.heartbeats.taken();
 		if (complete) {
 			this.fleet.seen(instances);
 		}
 		else {
 			this.fleet.seenAtLeast(instances);
 		}
-		this.redSwitch.seen(forced);
+		if (recorded) {
+			this.redSwitch.seen(forced);
+		}
+		else {
+			this.redSwitch.notRecorded();
+		}
 		this.first.countDown();
 	}
 
@@ -65,10 +81,15 @@ final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
 	public void start() {
 		this.running = true;
 		this.signals.start();
+		ControlPlane control = this.control.get();
+		if (control != null) {
+			this.pulse.revision(() -> control.state().revision());
+		}
 		this.pulse.start(this);
-		if (!firstWithin(PATIENCE) && !this.expected && this.fleet.size() == 1) {
-			logger.warn("Redis cannot say how many instances there are, and neither ratelimit.fleet.expected nor a "
-					+ "snapshot file says so: this one takes itself for the only one until it can");
+		if (!firstWithin(FIRST_HEARTBEAT_TIMEOUT) && !this.expected && this.fleet.size() == 1) {
+			logger.warn(
+					"The number of instances is unknown: Redis did not answer, and neither ratelimit.fleet.expected nor a "
+							+ "snapshot file has it. This instance counts as the only one until Redis answers");
 		}
 	}
 
@@ -89,9 +110,9 @@ final class PulseLifecycle implements SmartLifecycle, RedisPulse.Listener {
 		return Integer.MIN_VALUE;
 	}
 
-	private boolean firstWithin(Duration patience) {
+	private boolean firstWithin(Duration timeout) {
 		try {
-			return this.first.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+			return this.first.await(timeout.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -1,14 +1,16 @@
 package dev.ratelimit.autoconfigure;
 
 import java.time.Clock;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -18,41 +20,53 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Scope;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.SwitchStore;
+import dev.ratelimit.assembly.RateLimiterBuilder;
+import dev.ratelimit.caller.Epochs;
+import dev.ratelimit.config.DimensionMapper;
+import dev.ratelimit.config.InvalidPolicyException;
+import dev.ratelimit.config.PolicyDocuments;
+import dev.ratelimit.config.PolicyMapper;
+import dev.ratelimit.config.PolicyWarnings;
+import dev.ratelimit.config.PropertyCheck;
+import dev.ratelimit.config.RateLimitProperties;
+import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.counter.Epochs;
-import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.ModeSwitch;
+import dev.ratelimit.fleet.SwitchStore;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
-import dev.ratelimit.hot.HotSplits;
+import dev.ratelimit.hot.HotStore;
 import dev.ratelimit.hot.LocalHotStore;
 import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.limiter.RedSwitch;
-import dev.ratelimit.limiter.Splitting;
 import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.penalty.Penalties;
+import dev.ratelimit.penalty.PenaltyListener;
+import dev.ratelimit.penalty.PenaltyStore;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
+import dev.ratelimit.split.HotSplits;
+import dev.ratelimit.split.MarkedSplits;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.web.ApiKeyVerifier;
+import dev.ratelimit.web.CallerResolver;
 import dev.ratelimit.web.DimensionResolver;
-import dev.ratelimit.web.HeaderOptions;
 import dev.ratelimit.web.HttpAnswers;
-import dev.ratelimit.web.IdentityOptions;
 import dev.ratelimit.web.ProblemCustomizer;
 import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.web.TrustedProxies;
 
 /**
  * The limiter itself: policies, counters in memory unless another auto-configuration
@@ -62,7 +76,7 @@ import dev.ratelimit.web.RequestResolver;
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RateLimitProperties.class)
 @Import({ HashingConfiguration.class, MissingLettuce.class })
-public class RateLimitAutoConfiguration {
+public final class RateLimitAutoConfiguration {
 
 	private static final int MAX_HOT = 10_000;
 
@@ -77,7 +91,9 @@ public class RateLimitAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	PolicyMapper rateLimitPolicyMapper(RateLimitProperties properties, Map<String, DimensionResolver> resolvers) {
-		return new PolicyMapper(dimensions(resolvers).keySet(), properties.identity().hash().longestWindow());
+		Map<String, DimensionResolver> dimensions = DimensionMapper.map(properties.dimensions(), resolvers);
+		return new PolicyMapper(dimensions.keySet(), DimensionMapper.chosen(dimensions),
+				properties.identity().hash().longestWindow());
 	}
 
 	@Bean
@@ -85,7 +101,7 @@ public class RateLimitAutoConfiguration {
 	Policies rateLimitPolicies(RateLimitProperties properties, PolicyMapper mapper,
 			Map<String, DimensionResolver> resolvers) {
 		Policies policies = new Policies(mapper.map(properties));
-		PolicyWarnings.log(properties, policies.get(), dimensions(resolvers));
+		PolicyWarnings.log(properties, policies.get(), DimensionMapper.map(properties.dimensions(), resolvers));
 		return policies;
 	}
 
@@ -110,7 +126,7 @@ public class RateLimitAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	CounterKeys rateLimitCounterKeys(RateLimitProperties properties, Epochs epochs) {
-		return PolicyMapper.checked("Set 'ratelimit.key-prefix' to something like rl.",
+		return PolicyMapper.checked("Set 'ratelimit.key-prefix' to 1 to 8 lower-case letters, digits and dashes.",
 				() -> new CounterKeys(properties.keyPrefix(), properties.identity().hash().dimensions(), epochs));
 	}
 
@@ -118,13 +134,13 @@ public class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean(Counters.class)
 	MemoryCounters rateLimitMemoryCounters(RateLimitProperties properties, HotCounters hot) {
 		return new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros, System::nanoTime,
-				hot::test);
+				hot::count);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	HotCounters rateLimitHotCounters(RateLimitProperties properties, Fleet fleet) {
-		return PolicyMapper.checked("Set 'ratelimit.hot.threshold' to something like 10000.",
+		return PolicyMapper.checked("Set 'ratelimit.hot.threshold' to at least 1 check per second, for example 10000.",
 				() -> new HotCounters(properties.hot().threshold(), MAX_HOT, fleet::size, System::nanoTime));
 	}
 
@@ -138,80 +154,119 @@ public class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean
 	HotExchange rateLimitHotExchange(RateLimitProperties properties, HotCounters hot, TopRefusals refusals,
 			ObjectProvider<HotStore> store) {
-		return PolicyMapper.checked("Set 'ratelimit.hot.top' to something like 100.",
+		return PolicyMapper.checked("Set 'ratelimit.hot.top' to 1 to 1000.",
 				() -> new HotExchange(hot, refusals, store.getIfAvailable(() -> new LocalHotStore(System::nanoTime)),
 						properties.hot().top(), System::nanoTime));
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	HotSplits rateLimitHotSplits(HotCounters hot, HotExchange exchange, Counters counters) {
-		return new HotSplits(hot, exchange, counters);
+	MarkedSplits rateLimitMarkedSplits(HotCounters hot) {
+		return new MarkedSplits(hot);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	HotSplits rateLimitHotSplits(MarkedSplits splits, HotExchange exchange, Counters counters) {
+		return new HotSplits(splits, exchange, counters);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	Fleet rateLimitFleet(RateLimitProperties properties) {
-		return PolicyMapper.checked("Set 'ratelimit.fleet.expected' to the number of instances, at least 1.",
+		return PolicyMapper.checked("Set 'ratelimit.fleet.expected' to the number of instances, 1 or more.",
 				() -> new Fleet(properties.fleet().orOne()));
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	RedSwitch rateLimitSwitch(RateLimitProperties properties, ObjectProvider<SwitchStore> store) {
-		return new RedSwitch(properties.redSwitch().mode(), store.getIfAvailable(() -> SwitchStore.NONE),
+	ModeSwitch rateLimitSwitch(RateLimitProperties properties, ObjectProvider<SwitchStore> store) {
+		return new ModeSwitch(properties.redSwitch().mode(), store.getIfAvailable(() -> SwitchStore.NONE),
 				System::nanoTime);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	Fallback rateLimitFallback(RateLimitProperties properties, Fleet fleet, RedSwitch redSwitch) {
+	Fallback rateLimitFallback(RateLimitProperties properties, Fleet fleet, ModeSwitch redSwitch) {
 		Counters local = new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
 		return new Fallback(local, fleet::size, redSwitch::mode);
 	}
 
+	/**
+	 * Shared by the fleet where there is a store for that. Our own proxies stand for many
+	 * callers and are never penalised.
+	 */
 	@Bean
-	@ConditionalOnMissingBean(RateLimiter.class)
-	PolicyRateLimiter rateLimitLimiter(RateLimitProperties properties, Policies policies, CounterKeys keys,
-			Counters counters, HotCounters hot, TopRefusals refusals, Fallback fallback,
-			ObjectProvider<DecisionListener> listeners) {
-		return new PolicyRateLimiter(policies, keys, counters, fallback, options(properties),
-				listeners.orderedStream().toList(), splitting(counters, hot), refusals);
+	@ConditionalOnMissingBean
+	Penalties rateLimitPenalties(RateLimitProperties properties, ObjectProvider<PenaltyStore> store,
+			ObjectProvider<PenaltyListener> listener) {
+		PolicyMapper.requireRanges("ratelimit.identity.trusted-proxies", properties.identity().trustedProxies());
+		Predicate<String> spared = new TrustedProxies(properties.identity().trustedProxies())::contain;
+		PenaltyListener meters = listener.getIfUnique(() -> (policy, kind) -> {
+		});
+		return (store.getIfAvailable() != null) ? Penalties.shared(meters, spared, System::nanoTime)
+				: Penalties.local(meters, spared, System::nanoTime);
 	}
 
-	/** In memory there is no node to relieve. */
-	static Splitting splitting(Counters counters, HotCounters hot) {
-		return (counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : hot::parts;
+	/**
+	 * For every limiter over the application's counters: only the policies differ. No
+	 * default candidate, since applications may have builders of their own.
+	 */
+	@Bean(defaultCandidate = false)
+	@Scope(BeanDefinition.SCOPE_PROTOTYPE)
+	RateLimiterBuilder rateLimitLimiterBuilder(RateLimitProperties properties, CounterKeys keys, Counters counters,
+			MarkedSplits splits, Fallback fallback, Penalties penalties, ObjectProvider<DecisionListener> listeners) {
+		return RateLimiterBuilder.on(counters)
+			.keys(keys)
+			.splitting(splits)
+			.fallback(fallback)
+			.options(PolicyMapper.checked(
+					"Set 'ratelimit.redis.timeout' to at least 1ms and 'ratelimit.identity.ipv6-prefix' to 1 to 128.",
+					() -> new LimiterOptions(properties.redis().timeout(),
+							FailureMode.valueOf(properties.onUnknownPolicy().name()),
+							properties.identity().ipv6Prefix())))
+			.listeners(listeners.orderedStream().toList())
+			.penalties(penalties);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(RateLimiter.class)
+	PolicyRateLimiter rateLimitLimiter(@Qualifier("rateLimitLimiterBuilder") RateLimiterBuilder builder,
+			Policies policies) {
+		return builder.policies(policies).build();
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	RequestResolver rateLimitRequestResolver(RateLimitProperties properties, Policies policies,
-			Map<String, DimensionResolver> resolvers, ObjectProvider<ApiKeyVerifier> verifier) {
-		RateLimitProperties.Identity identity = properties.identity();
-		Map<String, ApiKeyVerifier.VerifiedKey> apiKeys = new HashMap<>();
-		identity.apiKeys()
-			.forEach((digest, key) -> apiKeys.put(digest, new ApiKeyVerifier.VerifiedKey(key.tenant(), key.tier())));
-		IdentityOptions options = new IdentityOptions(identity.tenantClaim(), identity.userClaim(),
-				identity.tierClaim(), identity.apiKeyHeader(), apiKeys, identity.trustedHops(),
-				PolicyMapper.ranges("ratelimit.identity.trusted-proxies", identity.trustedProxies()));
-		return new RequestResolver(options, properties.region(), dimensions(resolvers), verifier.getIfAvailable(),
-				policies);
+			Map<String, DimensionResolver> resolvers, ObjectProvider<ApiKeyVerifier> verifier,
+			ObjectProvider<CallerResolver> callers) {
+		PolicyMapper.requireRanges("ratelimit.identity.trusted-proxies", properties.identity().trustedProxies());
+		PolicyMapper.requireKeyTiers(properties.identity().apiKeyTiers());
+		return new RequestResolver(properties.identity(), properties.region(),
+				DimensionMapper.map(properties.dimensions(), resolvers), verifier.getIfAvailable(),
+				callers.orderedStream().toList(), policies);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	HttpAnswers rateLimitHttpAnswers(RateLimitProperties properties, ObjectProvider<ProblemCustomizer> customizers) {
-		return new HttpAnswers(headers(properties), Clock.systemUTC()::millis,
+		if (!properties.headers().isValid()) {
+			throw new InvalidPolicyException("ratelimit.headers.style",
+					"'ratelimit.headers.style' is " + properties.headers().style() + ", which is no valid list.",
+					"Set 'ratelimit.headers.style' to one or more of both, legacy, draft and separate, or to none alone.");
+		}
+		return new HttpAnswers(properties.headers(), Clock.systemUTC()::millis,
 				(most) -> ThreadLocalRandom.current().nextLong(most + 1), customizers.orderedStream().toList());
 	}
 
-	static HeaderOptions headers(RateLimitProperties properties) {
-		return new HeaderOptions(properties.headers().style(), properties.headers().degraded());
+	@Bean
+	UnknownPolicies rateLimitUnknownPolicies(Policies policies, ObjectProvider<ControlPlane> control) {
+		return new UnknownPolicies(policies, control::getIfAvailable);
 	}
 
 	@Bean
-	StartupLine rateLimitStartupLine(Policies policies, Counters counters, RedSwitch redSwitch,
+	StartupLine rateLimitStartupLine(Policies policies, Counters counters, ModeSwitch redSwitch,
 			Environment environment) {
 		return new StartupLine(policies, counters, redSwitch, environment);
 	}
@@ -223,25 +278,8 @@ public class RateLimitAutoConfiguration {
 		return new ForwardedHeadersCheck(properties.identity().trustForwarded(), environment, beans);
 	}
 
-	static LimiterOptions options(RateLimitProperties properties) {
-		return PolicyMapper.checked("Correct 'ratelimit.redis.timeout' or 'ratelimit.identity.ipv6-prefix'.",
-				() -> new LimiterOptions(properties.redis().timeout(),
-						FailureMode.valueOf(properties.onUnknownPolicy().name()), properties.identity().ipv6Prefix()));
-	}
-
 	/**
-	 * A resolver named {@code account} or {@code accountResolver} resolves the dimension
-	 * {@code account}.
-	 */
-	private static Map<String, DimensionResolver> dimensions(Map<String, DimensionResolver> resolvers) {
-		Map<String, DimensionResolver> dimensions = new HashMap<>();
-		resolvers.forEach((name, resolver) -> dimensions
-			.put(name.endsWith("Resolver") ? name.substring(0, name.length() - "Resolver".length()) : name, resolver));
-		return dimensions;
-	}
-
-	/**
-	 * For code that speaks Reactor.
+	 * For code that uses Reactor.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = "reactor.core.publisher.Mono")

@@ -7,17 +7,24 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 
 import dev.ratelimit.Policy;
-import dev.ratelimit.counter.Salt;
-import dev.ratelimit.counter.SealedHashes;
-import dev.ratelimit.hot.AutoSplit;
+import dev.ratelimit.caller.Salt;
+import dev.ratelimit.caller.SealedHashes;
+import dev.ratelimit.config.RateLimitProperties;
+import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.Heartbeats;
+import dev.ratelimit.fleet.ModeSwitch;
+import dev.ratelimit.gateway.StandInCosts;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
-import dev.ratelimit.hot.HotSplits;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.penalty.Penalties;
+import dev.ratelimit.penalty.PenaltyExchange;
 import dev.ratelimit.redis.RedisHotKeys;
+import dev.ratelimit.redis.RedisPenalties;
 import dev.ratelimit.redis.RedisPulse;
 import dev.ratelimit.redis.RedisSignals;
+import dev.ratelimit.split.AutoSplit;
+import dev.ratelimit.split.HotSplits;
 
 /**
  * What makes a fleet of the instances that share a Redis: they count each other, obey one
@@ -25,7 +32,7 @@ import dev.ratelimit.redis.RedisSignals;
  */
 @AutoConfiguration(after = RateLimitRedisAutoConfiguration.class)
 @ConditionalOnBean(LimiterConnection.class)
-public class RateLimitFleetAutoConfiguration {
+public final class RateLimitFleetAutoConfiguration {
 
 	@Bean(destroyMethod = "close")
 	RedisPulse rateLimitPulse(LimiterConnection connection, Fleet fleet, RateLimitProperties properties) {
@@ -43,13 +50,13 @@ public class RateLimitFleetAutoConfiguration {
 	 */
 	@Bean
 	AutoSplit rateLimitAutoSplit(LimiterConnection connection, RateLimitProperties properties, Policies policies,
-			HotCounters hot, HotExchange exchange, HotSplits splits, ObjectProvider<CostsBeside> beside) {
+			HotCounters hot, HotExchange exchange, HotSplits splits, ObjectProvider<StandInCosts> beside) {
 		AutoSplit split = new AutoSplit(hot, exchange, splits, properties.hot().threshold(),
 				(policy) -> beside.stream()
 					.mapToLong((costs) -> costs.largest(policy))
 					.reduce(largestCost(policies.get().find(policy)), Math::max));
 		if (connection.isCluster()) {
-			exchange.listen(split::look);
+			exchange.listen(split::review);
 		}
 		return split;
 	}
@@ -59,9 +66,27 @@ public class RateLimitFleetAutoConfiguration {
 	}
 
 	@Bean
-	PulseLifecycle rateLimitPulseLifecycle(RedisPulse pulse, RedisSignals signals, Fleet fleet, RedSwitch redSwitch,
+	RedisPenalties rateLimitPenaltyStore(LimiterConnection connection, RedisSignals signals,
 			RateLimitProperties properties) {
-		return new PulseLifecycle(pulse, signals, fleet, redSwitch, properties.fleet().expected() != null);
+		return RedisPenalties.on(connection.connector(), signals, properties.keyPrefix());
+	}
+
+	@Bean(initMethod = "start", destroyMethod = "close")
+	PenaltyExchange rateLimitPenaltyExchange(Penalties penalties, RedisPenalties store, Policies policies) {
+		return new PenaltyExchange(penalties, store,
+				() -> policies.get().policies().stream().anyMatch((policy) -> policy.settings().penalty() != null));
+	}
+
+	@Bean
+	Heartbeats rateLimitHeartbeats() {
+		return new Heartbeats(System::nanoTime);
+	}
+
+	@Bean
+	PulseLifecycle rateLimitPulseLifecycle(RedisPulse pulse, RedisSignals signals, Fleet fleet, ModeSwitch redSwitch,
+			Heartbeats heartbeats, RateLimitProperties properties, ObjectProvider<ControlPlane> control) {
+		return new PulseLifecycle(pulse, signals, fleet, redSwitch, heartbeats, properties.fleet().expected() != null,
+				control::getIfAvailable);
 	}
 
 }

@@ -20,13 +20,16 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import dev.ratelimit.assembly.RateLimiterBuilder;
+import dev.ratelimit.caller.Salt;
+import dev.ratelimit.config.PolicyMapper;
+import dev.ratelimit.config.RateLimitProperties;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.counter.Salt;
+import dev.ratelimit.fleet.Fleet;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.BreakerState;
 import dev.ratelimit.guard.Deadlines;
-import dev.ratelimit.guard.GuardedCounters;
 import dev.ratelimit.guard.NodeListener;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.hot.HotCounters;
@@ -34,7 +37,6 @@ import dev.ratelimit.lease.LeaseListener;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.Fleet;
 import dev.ratelimit.redis.ForgetSignal;
 import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.redis.RedisCounters;
@@ -52,15 +54,15 @@ import dev.ratelimit.redis.RedisSignals;
 @Conditional(OnRedisBackend.class)
 @ConditionalOnMissingBean(Counters.class)
 @EnableConfigurationProperties(RateLimitProperties.class)
-public class RateLimitRedisAutoConfiguration {
+public final class RateLimitRedisAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
-	/** How many counters an instance knows refusals and leases of. */
+	/** Most counters whose refusals and leases an instance keeps. */
 	private static final int MAX_LOCAL = 100_000;
 
-	/** How long a start waits for Redis before it goes on without. */
-	private static final Duration PATIENCE = Duration.ofSeconds(2);
+	/** Longest wait of a start for Redis. */
+	private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final String BREAKER_FIX = "Set 'ratelimit.redis.breaker.failure-rate' to 1 to 100, "
 			+ "'ratelimit.redis.breaker.window' to whole seconds from 2s to 1h, "
@@ -71,7 +73,7 @@ public class RateLimitRedisAutoConfiguration {
 	LimiterConnection rateLimitConnection(RateLimitProperties properties, ListableBeanFactory beans) {
 		LimiterConnection connection = new LimiterConnection(
 				ConnectionFactories.choose(beans, properties.redis().connectionFactory()));
-		connection.connector().start(PATIENCE);
+		connection.connector().start(CONNECT_TIMEOUT);
 		return connection;
 	}
 
@@ -89,6 +91,7 @@ public class RateLimitRedisAutoConfiguration {
 		List<NodeListener> all = new ArrayList<>(listeners.orderedStream().toList());
 		all.add(new TopologyRefresh(connection.connector()));
 		Nodes nodes = new Nodes(options, registry.getIfUnique(CircuitBreakerRegistry::ofDefaults), all);
+		nodes.expect(connection.connector().nodes());
 		connection.connector().listen(new RedisConnector.Listener() {
 
 			@Override
@@ -97,8 +100,9 @@ public class RateLimitRedisAutoConfiguration {
 			}
 
 			@Override
-			public void nodes(Set<String> names) {
-				nodes.retain(names);
+			public void nodes(Set<String> all, Set<String> keeping) {
+				nodes.retain(all);
+				nodes.keeping(keeping);
 			}
 
 		});
@@ -106,14 +110,14 @@ public class RateLimitRedisAutoConfiguration {
 	}
 
 	/**
-	 * Where nobody has chosen a salt, the fleet agrees on one before the first check.
+	 * Without a configured salt, the fleet agrees on one before the first check.
 	 */
 	@Bean(destroyMethod = "close")
 	RedisSalt rateLimitSharedSalt(RateLimitProperties properties, LimiterConnection connection, Salt salt) {
 		RedisSalt shared = RedisSalt.on(connection.connector(), properties.keyPrefix(), salt);
 		if (!properties.identity().hash().hasSalt()) {
-			logger.warn("ratelimit.identity.hash.salt is not set: a random one is kept in Redis, beside what is hashed "
-					+ "with it. Whoever can read Redis can find out IPs by trying; set it to a secret of your own");
+			logger.warn("ratelimit.identity.hash.salt is not set: a random salt is kept in Redis, next to the hashed "
+					+ "values. Anyone who can read Redis can find out IPs by trying; set the salt to a secret");
 			shared.start();
 		}
 		return shared;
@@ -131,13 +135,15 @@ public class RateLimitRedisAutoConfiguration {
 	LeasedCounters rateLimitCounters(RateLimitProperties properties, LimiterConnection connection, RedisSignals signals,
 			Nodes nodes, Deadlines deadlines, Fleet fleet, HotCounters hot, ObjectProvider<LeaseListener> listener) {
 		RateLimitProperties.Lease lease = properties.lease();
-		LeaseOptions options = PolicyMapper.checked("Correct 'ratelimit.lease'.",
+		LeaseOptions options = PolicyMapper.checked(
+				"Set 'ratelimit.lease.refresh' to more than 0ms, 'ratelimit.lease.prefetch-at' to "
+						+ "0 to 90 and 'ratelimit.lease.expires' to at least the refresh.",
 				() -> new LeaseOptions(lease.refresh(), lease.prefetchAt(), lease.expires(), MAX_LOCAL));
 		RedisCounters redis = RedisCounters.on(connection.connector(), signals);
-		LeasedCounters counters = new LeasedCounters(
-				new GuardedCounters(redis, nodes, deadlines, properties.redis().timeout()), options, fleet::size, hot,
-				listener.getIfUnique(() -> (permits) -> {
-				}), System::nanoTime);
+		LeasedCounters counters = RateLimiterBuilder.leased(
+				RateLimiterBuilder.guarded(redis, nodes, deadlines, properties.redis().timeout()), options, fleet::size,
+				hot, listener.getIfUnique(() -> (permits) -> {
+				}));
 		signals.listen(ForgetSignal.TYPE, new ForgetSignal(counters::forget, counters::forgetRefusals));
 		return counters;
 	}
@@ -148,7 +154,7 @@ public class RateLimitRedisAutoConfiguration {
 	}
 
 	/**
-	 * A node that fails may have been replaced without anybody saying so.
+	 * A failing node may have been replaced without a notification.
 	 */
 	private record TopologyRefresh(RedisConnector connector) implements NodeListener {
 

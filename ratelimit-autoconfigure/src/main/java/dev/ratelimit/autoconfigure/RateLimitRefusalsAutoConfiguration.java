@@ -9,25 +9,26 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-import dev.ratelimit.counter.Pseudonyms;
+import dev.ratelimit.caller.CallerNames;
+import dev.ratelimit.caller.Pseudonyms;
+import dev.ratelimit.config.PolicyMapper;
+import dev.ratelimit.config.RateLimitProperties;
+import dev.ratelimit.fleet.Fleet;
 import dev.ratelimit.guard.Nodes;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.redis.RedisRefusals;
-import dev.ratelimit.refusal.CallerNames;
+import dev.ratelimit.redis.RedisSender;
 import dev.ratelimit.refusal.MemoryHistory;
 import dev.ratelimit.refusal.RefusalHistory;
 import dev.ratelimit.refusal.RefusalOptions;
 import dev.ratelimit.refusal.RefusalRecorder;
-import dev.ratelimit.web.Json;
+import dev.ratelimit.refusal.redis.RedisRefusals;
 
 /**
  * The log of refusals and their history: in Redis where the counters are there, otherwise
  * in this process. The limiter finds the recorder among its listeners.
  */
-@AutoConfiguration(after = { RateLimitRedisAutoConfiguration.class, RateLimitAutoConfiguration.class },
-		before = RateLimitEndpointAutoConfiguration.class)
+@AutoConfiguration(after = { RateLimitRedisAutoConfiguration.class, RateLimitAutoConfiguration.class })
 @ConditionalOnBean(Policies.class)
-public class RateLimitRefusalsAutoConfiguration {
+public final class RateLimitRefusalsAutoConfiguration {
 
 	/** A history in this process takes its memory: about 1 KB an entry. */
 	private static final int MOST_IN_MEMORY = 10_000;
@@ -36,9 +37,12 @@ public class RateLimitRefusalsAutoConfiguration {
 	@ConditionalOnMissingBean
 	RefusalOptions rateLimitRefusalOptions(RateLimitProperties properties) {
 		RateLimitProperties.Refusals refusals = properties.refusals();
-		return PolicyMapper.checked("Correct 'ratelimit.refusals'.",
-				() -> new RefusalOptions(refusals.linesPerSecond(), refusals.sampleAllowed(), refusals.perSecond(),
-						refusals.perKey(), refusals.maxEntries(), refusals.retention()));
+		return PolicyMapper
+			.checked("Set, under 'ratelimit.refusals', lines-per-second to 0 to 10000, sample-allowed to 0 "
+					+ "or more, per-second to 1 to 400, per-key to 1 to 10000, max-entries to 0 to 10000000 and retention "
+					+ "to 1m to 365d.",
+					() -> new RefusalOptions(refusals.linesPerSecond(), refusals.sampleAllowed(), refusals.perSecond(),
+							refusals.perKey(), refusals.maxEntries(), refusals.retention()));
 	}
 
 	@Bean
@@ -65,7 +69,7 @@ public class RateLimitRefusalsAutoConfiguration {
 			Fleet fleet, Policies policies, ObjectProvider<Nodes> nodes, RecentChanges changes) {
 		InstantSource clock = InstantSource.system();
 		return new RefusalRecorder(options, history, names, fleet.instance(),
-				new RefusalCircumstances(policies, nodes, changes, clock), Json::write, clock, System::nanoTime);
+				new LiveRefusalContext(policies, nodes, changes, clock), clock, System::nanoTime);
 	}
 
 	/**
@@ -79,8 +83,8 @@ public class RateLimitRefusalsAutoConfiguration {
 		@ConditionalOnMissingBean(RefusalHistory.class)
 		RedisRefusals rateLimitRedisRefusals(LimiterConnection connection, RateLimitProperties properties,
 				RefusalOptions options) {
-			return RedisRefusals.on(connection.connector(), connection.another(), properties.keyPrefix(),
-					options.maxEntries(), options.retention(), InstantSource.system());
+			return new RedisRefusals(RedisSender.on(connection.connector()), connection.another(),
+					properties.keyPrefix(), options.maxEntries(), options.retention(), InstantSource.system());
 		}
 
 	}

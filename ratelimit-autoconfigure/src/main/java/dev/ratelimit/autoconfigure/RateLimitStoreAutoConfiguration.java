@@ -13,13 +13,15 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import dev.ratelimit.redis.RedisFleetSums;
-import dev.ratelimit.redis.RedisPolicyStore;
+import dev.ratelimit.config.InvalidPolicyException;
+import dev.ratelimit.config.PolicyMapper;
+import dev.ratelimit.config.RateLimitProperties;
 import dev.ratelimit.redis.RedisSignals;
-import dev.ratelimit.store.FleetSums;
 import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.store.redis.RedisPolicyStore;
 import dev.ratelimit.store.sql.SqlPolicyStore;
 
 /**
@@ -31,7 +33,7 @@ import dev.ratelimit.store.sql.SqlPolicyStore;
 				"org.springframework.boot.r2dbc.autoconfigure.R2dbcAutoConfiguration" })
 @ConditionalOnBean(Policies.class)
 @ConditionalOnMissingBean(PolicyStore.class)
-public class RateLimitStoreAutoConfiguration {
+public final class RateLimitStoreAutoConfiguration {
 
 	/**
 	 * In Redis: where its URL says, else where the counters are, else where the
@@ -46,27 +48,30 @@ public class RateLimitStoreAutoConfiguration {
 		RedisStoreConnection rateLimitStoreConnection(RateLimitProperties properties,
 				ObjectProvider<LimiterConnection> counters, ObjectProvider<RedisSignals> signals,
 				ListableBeanFactory beans) {
+			RedisStoreConnection.Prefixes prefixes = PolicyMapper.checked(
+					"Set 'ratelimit.audit.key-prefix' to 1 to 8 lower-case letters, digits and dashes.",
+					() -> new RedisStoreConnection.Prefixes(properties.keyPrefix(), properties.audit().keyPrefix()));
 			String url = properties.policiesStore().redis().url();
 			if (!url.isBlank()) {
-				return RedisStoreConnection.to(url, properties.keyPrefix());
+				return RedisStoreConnection.to(url, prefixes);
 			}
 			LimiterConnection shared = counters.getIfAvailable();
 			if (shared != null) {
-				return RedisStoreConnection.sharing(shared, signals.getObject(), properties.keyPrefix());
+				return RedisStoreConnection.sharing(shared, signals.getObject(), prefixes);
 			}
 			LettuceConnectionFactory factory = ConnectionFactories.choose(beans,
 					properties.redis().connectionFactory());
-			return RedisStoreConnection.owning(new LimiterConnection(factory), properties.keyPrefix());
+			return RedisStoreConnection.owning(new LimiterConnection(factory), prefixes);
 		}
 
-		@Bean
+		@Bean(destroyMethod = "")
 		RedisPolicyStore rateLimitPolicyStore(RedisStoreConnection connection) {
 			return connection.store();
 		}
 
 		@Bean
-		RedisFleetSums rateLimitFleetSums(RedisStoreConnection connection) {
-			return connection.sums();
+		StoreName rateLimitStoreName(RedisStoreConnection connection) {
+			return new StoreName(connection.name());
 		}
 
 	}
@@ -88,12 +93,12 @@ public class RateLimitStoreAutoConfiguration {
 						"Set 'spring.r2dbc.url' and have r2dbc-postgresql on the classpath, or declare one "
 								+ "io.r2dbc.spi.ConnectionFactory as primary.");
 			}
-			return SqlPolicyStore.in(connections);
+			return new SqlPolicyStore(connections);
 		}
 
 		@Bean
-		FleetSums rateLimitFleetSums(SqlPolicyStore store) {
-			return store.sums();
+		StoreName rateLimitStoreName(Environment environment) {
+			return StoreName.sql(environment);
 		}
 
 	}

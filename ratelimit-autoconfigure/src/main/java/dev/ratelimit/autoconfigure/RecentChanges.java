@@ -14,14 +14,14 @@ import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.store.ReplicaListener;
 
 /**
- * What was changed at run time within the last seconds, by policy: whoever was refused
- * then may have met another limit than a moment before.
+ * Changes at run time within the last seconds, by policy: a caller that is refused then
+ * may have another limit than a moment before.
  */
 final class RecentChanges implements ReplicaListener {
 
 	private static final Duration RECENT = Duration.ofSeconds(10);
 
-	/** For what holds under every policy; none has such an id. */
+	/** Stands for all policies; no policy has this id. */
 	private static final String EVERY_POLICY = "";
 
 	private final Map<String, Change> changes = new ConcurrentHashMap<>();
@@ -37,15 +37,16 @@ final class RecentChanges implements ReplicaListener {
 		Instant oldest = this.clock.instant().minus(RECENT);
 		this.changes.values().removeIf((change) -> change.time().isBefore(oldest));
 		for (RecordVersion version : versions) {
-			if (!version.time().isBefore(oldest)) {
+			// A kind that this release does not know has no effect.
+			if (version.key().kind() != RecordKey.Kind.UNKNOWN && !version.time().isBefore(oldest)) {
 				this.changes.put(policy(version.key()), new Change(version.key().kind().text(), version.time()));
 			}
 		}
 	}
 
 	/**
-	 * The last change that may concern callers of a policy, {@code null} if it was longer
-	 * ago.
+	 * The last change that may concern callers of a policy, {@code null} if it is not
+	 * recent.
 	 */
 	@Nullable Change of(String policy) {
 		Change own = recent(this.changes.get(policy));
@@ -61,7 +62,7 @@ final class RecentChanges implements ReplicaListener {
 		return switch (key.kind()) {
 			case POLICY -> key.id();
 			case OVERRIDE, TENANT -> key.id().substring(0, Math.max(0, key.id().indexOf('/')));
-			case TIER, ALLOW, DENY -> EVERY_POLICY;
+			case TIER, ALLOW, DENY, UNKNOWN -> EVERY_POLICY;
 		};
 	}
 

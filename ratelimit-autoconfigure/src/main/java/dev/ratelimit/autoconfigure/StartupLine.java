@@ -1,6 +1,5 @@
 package dev.ratelimit.autoconfigure;
 
-import java.util.Locale;
 import java.util.stream.Collectors;
 
 import org.slf4j.Logger;
@@ -13,37 +12,23 @@ import org.springframework.util.ClassUtils;
 import dev.ratelimit.Decision;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.fleet.ModeSwitch;
 
 /**
- * Says once what is in force: where counters are kept, how many policies there are with
- * their failure modes, where to look.
+ * Logs once, when the application is ready, where counters are kept, how many policies
+ * there are with their failure modes, and the address of the endpoint.
  */
-class StartupLine implements ApplicationListener<ApplicationReadyEvent> {
+record StartupLine(Policies policies, Counters counters, ModeSwitch redSwitch,
+		Environment environment) implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
-
-	private final Policies policies;
-
-	private final Counters counters;
-
-	private final RedSwitch redSwitch;
-
-	private final Environment environment;
-
-	StartupLine(Policies policies, Counters counters, RedSwitch redSwitch, Environment environment) {
-		this.policies = policies;
-		this.counters = counters;
-		this.redSwitch = redSwitch;
-		this.environment = environment;
-	}
 
 	@Override
 	public void onApplicationEvent(ApplicationReadyEvent event) {
 		String modes = this.policies.get()
 			.policies()
 			.stream()
-			.map((policy) -> policy.id() + "=" + policy.settings().onFailure().name().toLowerCase(Locale.ROOT))
+			.map((policy) -> policy.id() + "=" + policy.settings().onFailure().text())
 			.sorted()
 			.collect(Collectors.joining(", "));
 		int count = this.policies.get().ids().size();
@@ -58,8 +43,8 @@ class StartupLine implements ApplicationListener<ApplicationReadyEvent> {
 		}
 		FailureMode forced = this.redSwitch.property();
 		if (forced != null) {
-			logger.warn("ratelimit.switch.mode is set: every check of this instance is answered by '{}' until it is "
-					+ "started without", forced.name().toLowerCase(Locale.ROOT));
+			logger.warn("ratelimit.switch.mode is set: '{}' answers every check of this instance until it starts "
+					+ "without the property", forced.text());
 		}
 	}
 

@@ -3,16 +3,14 @@ package dev.ratelimit.autoconfigure;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.ratelimit.background.Listeners;
 import dev.ratelimit.control.LivePolicies;
-import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.fleet.Fleet;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.store.Replica;
@@ -23,23 +21,16 @@ import dev.ratelimit.store.SnapshotFile;
 import dev.ratelimit.store.SnapshotWriter;
 
 /**
- * Follows the store from the start of the application to its end. A start waits until
- * what the store has is in force, so that the first request finds it; with the store away
- * it goes on with the snapshot file, and without that with the configuration.
+ * Follows the store from the start of the application to its end. Its bean waits a moment
+ * for the store, so that the first request finds the policies in force; the ports are
+ * closed until then. {@link StoreStart} waits for a store that takes longer.
  */
 final class StoreFollower implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
-	/** How long a start waits for the store to answer at all. */
-	private static final Duration PATIENCE = Duration.ofSeconds(2);
-
-	/** How long it waits for all that the store has: 100,000 records take seconds. */
-	private static final Duration READING = Duration.ofSeconds(30);
-
-	private static final long POLL_MILLIS = 5;
-
-	private final PolicyStore store;
+	/** Short: with the ports closed, a liveness probe fails. */
+	private static final Duration FIRST_READ_TIMEOUT = Duration.ofSeconds(2);
 
 	private final LivePolicies live;
 
@@ -53,19 +44,19 @@ final class StoreFollower implements AutoCloseable {
 
 	/**
 	 * Begins with what the snapshot file has.
-	 * @param file path of the snapshot file, empty for none
+	 * @param file path of the snapshot file, {@code null} for none
 	 * @param listeners also hear what changes, after it is in force
 	 */
-	StoreFollower(PolicyStore store, LivePolicies live, String file, Fleet fleet, List<ReplicaListener> listeners) {
-		this.store = store;
+	StoreFollower(PolicyStore store, LivePolicies live, @Nullable Path file, Fleet fleet,
+			List<ReplicaListener> listeners) {
 		this.live = live;
 		this.listeners = List.copyOf(listeners);
-		SnapshotFile snapshots = file.isBlank() ? null : new SnapshotFile(Path.of(file));
+		SnapshotFile snapshots = (file != null) ? new SnapshotFile(file) : null;
 		this.start = (snapshots != null) ? snapshots.read() : Snapshot.NONE;
 		if (this.start.instances() > 0) {
 			fleet.seen(this.start.instances());
 		}
-		this.replica = new Replica(store, this.start, new Events());
+		this.replica = new Replica(store, this.start, new Events(), System::nanoTime);
 		this.writer = (snapshots != null) ? new SnapshotWriter(snapshots, this.replica, fleet::size) : null;
 	}
 
@@ -76,16 +67,10 @@ final class StoreFollower implements AutoCloseable {
 	void start() {
 		this.replica.start();
 		try {
-			long revision = this.store.changesSince(0, 1)
-				.toCompletableFuture()
-				.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
-				.revision();
-			awaitApplied(revision);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			logger.debug("The store of policies did not answer", ex);
-			logger.warn("The store of policies is away: this instance starts with {} and follows the store as soon as "
-					+ "it answers", known());
+			if (!this.replica.await(FIRST_READ_TIMEOUT) && !this.replica.state().missing()) {
+				logger.warn("The policy store did not answer: this instance starts with its snapshot file, revision "
+						+ "{}, and follows the store as soon as it answers", this.start.revision());
+			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -103,21 +88,6 @@ final class StoreFollower implements AutoCloseable {
 		}
 	}
 
-	private String known() {
-		return (this.start.revision() > 0) ? "its snapshot file, revision " + this.start.revision() + ","
-				: "the configured policies alone";
-	}
-
-	private void awaitApplied(long revision) throws InterruptedException {
-		long end = System.nanoTime() + READING.toNanos();
-		ReplicaState state = this.replica.state();
-		while ((state.lastContact() == null || state.revision() < revision) && state.incident() == null
-				&& System.nanoTime() < end) {
-			TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-			state = this.replica.state();
-		}
-	}
-
 	/**
 	 * What happens to the copy: first it comes into force, then others hear of it.
 	 */
@@ -126,17 +96,17 @@ final class StoreFollower implements AutoCloseable {
 		@Override
 		public void changed(List<RecordVersion> versions) {
 			StoreFollower.this.live.changed(versions);
-			StoreFollower.this.listeners.forEach((listener) -> listener.changed(versions));
+			Listeners.callAll(StoreFollower.this.listeners, (listener) -> listener.changed(versions));
 		}
 
 		@Override
 		public void propagated(Duration time) {
-			StoreFollower.this.listeners.forEach((listener) -> listener.propagated(time));
+			Listeners.callAll(StoreFollower.this.listeners, (listener) -> listener.propagated(time));
 		}
 
 		@Override
 		public void stateChanged(ReplicaState state) {
-			StoreFollower.this.listeners.forEach((listener) -> listener.stateChanged(state));
+			Listeners.callAll(StoreFollower.this.listeners, (listener) -> listener.stateChanged(state));
 		}
 
 	}

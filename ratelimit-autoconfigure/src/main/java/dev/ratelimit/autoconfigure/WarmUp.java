@@ -10,40 +10,42 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.CounterKeys;
-import dev.ratelimit.counter.Shards;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.Deadlines;
-import dev.ratelimit.guard.GuardedCounters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.redis.RedisCounters;
 
 /**
- * Walks the path of a check a few hundred times before the first caller comes. Cold, it
- * takes longer than a deadline: the first requests would time out and open a breaker.
- * Goes past breakers and listeners, and only looks at counters.
+ * Makes checks before the first caller comes. A cold check takes longer than a deadline:
+ * the first requests would time out and open a breaker. These checks use no breaker and
+ * no listener, and take no permits.
  */
 final class WarmUp implements SmartInitializingSingleton {
 
-	/** Enough for the interpreter to be left behind, and to meet every node. */
+	/** Enough for compiled code, and to reach every node. */
 	private static final int CHECKS = 1_000;
 
 	private static final Duration AT_MOST = Duration.ofMillis(500);
 
 	private final PolicyRateLimiter limiter;
 
-	WarmUp(Shards shards, CounterKeys keys, Deadlines deadlines, Fallback fallback) {
+	WarmUp(RedisCounters redis, CounterKeys keys, Deadlines deadlines, Fallback fallback) {
 		Policy policy = Policy.builder("warm-up")
 			.limit("per-user", List.of(Dimension.TENANT, Dimension.USER), "1/s")
 			.limit("per-ip", List.of(Dimension.IP), "1/s", "1/m")
 			.build();
-		PolicySet policies = PolicySet.of(policy);
 		Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of());
-		this.limiter = new PolicyRateLimiter(() -> policies, keys, new GuardedCounters(shards, nodes, deadlines),
-				fallback, new LimiterOptions(AT_MOST, FailureMode.ALLOW, 64), List.of());
+		this.limiter = RateLimiterBuilder.on(RateLimiterBuilder.guarded(redis, nodes, deadlines, Duration.ZERO))
+			.policies(policy)
+			.keys(keys)
+			.fallback(fallback)
+			.options(new LimiterOptions(AT_MOST, FailureMode.ALLOW, 64))
+			.build();
 	}
 
 	@Override

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says when events begin to be dropped and when that is over, once each. Looked after by
- * the thread that sends.
+ * Logs when events begin to be dropped and when that is over, once each. Called by the
+ * thread that sends.
  */
 final class DeliveryLog {
 
@@ -36,16 +36,16 @@ final class DeliveryLog {
 	}
 
 	/**
-	 * Why events are not delivered at the moment, from any thread.
+	 * Sets why events are not delivered at the moment. For any thread.
 	 */
 	void trouble(Exception cause) {
 		this.reason = String.valueOf(cause.getMessage());
 	}
 
 	/**
-	 * Has a look at the counts.
+	 * Logs if events began to be dropped, or no longer are, since the last call.
 	 */
-	void look() {
+	void report() {
 		long now = this.nanos.getAsLong();
 		long dropped = this.dropped.getAsLong();
 		if (dropped > this.seen) {

@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Events on their way from the threads that decide to the one that sends. A ring without
- * locks, since a thread that decides must not be parked: adding is one compare-and-swap.
+ * locks and allocation, unlike {@code Handoff}: every decision adds an event, by one
+ * compare-and-swap.
  *
  * <p>
- * What is bounded is the number of events that have not come to an end, so those count
- * too that were taken out of here and wait for the broker. As an event ends only after it
- * was taken, the place of a new one is always free.
+ * The bound includes events that were taken and wait for the broker. An event ends only
+ * after it was taken, so the place of a new one is always free.
  */
 final class EventBuffer {
 
@@ -23,10 +23,10 @@ final class EventBuffer {
 	/** Events that were added. */
 	private final AtomicLong added = new AtomicLong();
 
-	/** Events that came to an end. */
+	/** Events that were delivered or lost. */
 	private final AtomicLong ended = new AtomicLong();
 
-	/** Events that were taken; only the one thread that takes them knows. */
+	/** Events that were taken; used only by the thread that takes them. */
 	private long taken;
 
 	/** Events that were added before it was closed. */
@@ -67,14 +67,14 @@ final class EventBuffer {
 	}
 
 	/**
-	 * An event that was taken has come to an end, which makes room for another.
+	 * An event that was taken was delivered or lost, which makes room for another.
 	 */
 	void ended() {
 		this.ended.incrementAndGet();
 	}
 
 	/**
-	 * Lets nothing in from now on, and misses nothing that was let in before.
+	 * Refuses all events from now on. Those that were added before can still be taken.
 	 */
 	void close() {
 		long added = this.added.getAndSet(CLOSED);
@@ -84,7 +84,7 @@ final class EventBuffer {
 	}
 
 	/**
-	 * Whether it is closed and all was taken, for the thread that takes.
+	 * Whether it is closed and all events were taken. For the thread that takes them.
 	 */
 	boolean exhausted() {
 		return this.taken == this.last;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An event as it is sent.
  *
- * @param key what those events have in common that must stay in order
+ * @param key the same for all events that must stay in order
  */
 record EventMessage(byte @Nullable [] key, byte[] value) {
 }

@@ -3,19 +3,19 @@ package dev.ratelimit.events;
 import java.time.Duration;
 
 /**
- * Where events go. Used by one thread; may keep it waiting for a moment.
+ * Where events go. Used by one thread, which it may block for a moment.
  */
 interface EventOutlet {
 
 	/**
 	 * Hands over an event.
-	 * @param fate told exactly once what became of it if it was taken, never otherwise
+	 * @param fate called exactly once if the event was taken, and never otherwise
 	 * @return whether it was taken; if not, it can be handed over again
 	 */
 	boolean take(EventMessage message, Fate fate);
 
 	/**
-	 * Waits for what was taken, but no longer than this. After that its fate is known.
+	 * Waits at most this long for events that were taken. Afterwards their fate is known.
 	 */
 	void close(Duration atMost);
 

@@ -6,12 +6,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes events out of the buffer and hands them to the outlet, on a thread of its own.
- * Nobody wakes it, as that would be a system call on a thread that decides: it looks
- * every few milliseconds. One that is not taken stays in hand; meanwhile the buffer
- * fills, and what finds no room is dropped.
+ * Hands events from the buffer to the outlet, on a background thread. It polls every 10
+ * ms: waking it would be a system call on a thread that decides. It keeps an event that
+ * the outlet refuses; meanwhile the buffer fills, and events without room are dropped.
  */
-final class EventSender implements Runnable {
+final class EventSender {
 
 	private static final long IDLE_NANOS = Duration.ofMillis(10).toNanos();
 
@@ -29,7 +28,7 @@ final class EventSender implements Runnable {
 
 	private final DeliveryLog log;
 
-	/** Not taken yet. */
+	/** Refused by the outlet so far. */
 	private @Nullable EventMessage inHand;
 
 	/** Until when events are handed over, by {@link System#nanoTime()}. */
@@ -44,31 +43,36 @@ final class EventSender implements Runnable {
 	}
 
 	/**
-	 * Closes the buffer and ends after what is in it was delivered, but no later than
-	 * this.
+	 * Closes the buffer. The sender ends when all events in it are delivered, or after
+	 * this time.
 	 */
 	void endWithin(Duration time) {
-		// Before the buffer is closed, which may be all that is waited for.
+		// Before the buffer is closed: an empty buffer ends the sender at once.
 		this.deadline = System.nanoTime() + time.toNanos();
 		this.buffer.close();
 	}
 
-	@Override
-	public void run() {
+	Duration turn() {
+		long pause = handOver();
+		this.log.report();
+		return Duration.ofNanos(pause);
+	}
+
+	/** Hands over the rest until the deadline, and then drops what is left. */
+	void finish() {
 		while (left() > 0 && (this.inHand != null || !this.buffer.exhausted())) {
-			pause(turn());
-			this.log.look();
+			LockSupport.parkNanos(this, Math.min(handOver(), Math.max(1, left())));
 		}
 		this.outlet.close(Duration.ofNanos(Math.max(0, left())));
 		dropRest();
-		this.log.look();
+		this.log.report();
 	}
 
 	/**
-	 * Hands over what there is, but not for ever: the log wants to be looked after too.
-	 * @return how long to wait before the next turn
+	 * Hands over at most {@value #TURN} events, so that the log has its turn too.
+	 * @return how many nanoseconds to wait before the next turn
 	 */
-	private long turn() {
+	private long handOver() {
 		for (int i = 0; i < TURN && left() > 0; i++) {
 			EventMessage message = (this.inHand != null) ? this.inHand : next();
 			if (message == null) {
@@ -96,9 +100,11 @@ final class EventSender implements Runnable {
 		return null;
 	}
 
-	/** The time is over. An event may just be being added: there is no more than that. */
+	/**
+	 * After the deadline. Waits only for events that other threads are adding right now.
+	 */
 	private void dropRest() {
-		TimeOverException over = new TimeOverException();
+		Exception over = new IllegalStateException("the application has ended");
 		if (this.inHand != null) {
 			this.fate.lost(over);
 			this.inHand = null;
@@ -116,23 +122,6 @@ final class EventSender implements Runnable {
 	private long left() {
 		Long deadline = this.deadline;
 		return (deadline != null) ? deadline - System.nanoTime() : Long.MAX_VALUE;
-	}
-
-	private void pause(long nanos) {
-		if (nanos > 0 && !(this.buffer.exhausted() && this.inHand == null)) {
-			LockSupport.parkNanos(this, Math.min(nanos, Math.max(1, left())));
-		}
-	}
-
-	/**
-	 * Why events were dropped at the end.
-	 */
-	private static final class TimeOverException extends Exception {
-
-		TimeOverException() {
-			super("the application has ended", null, false, false);
-		}
-
 	}
 
 }

@@ -23,10 +23,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.ratelimit.background.FailureLog;
+
 /**
  * A topic. The producer is made when it is first needed, by the thread that sends: making
- * one fails where the broker's name cannot be resolved yet. One that cannot go on, which
- * its client calls a fatal error, is replaced after a moment.
+ * one fails while the broker's name cannot be resolved. After a fatal error the producer
+ * is replaced within a second. Spring's {@code ProducerFactory} gives its settings only:
+ * it shares and wraps producers, keeps the application's transactions, serializers and
+ * interceptors, and cannot replace a producer that has failed.
  */
 final class KafkaOutlet implements EventOutlet {
 
@@ -54,8 +58,9 @@ final class KafkaOutlet implements EventOutlet {
 
 	private long notBefore = System.nanoTime();
 
-	/** Whether the last attempt to make a producer has failed. */
-	private boolean failing;
+	private final FailureLog failures = new FailureLog(logger,
+			"The Kafka producer of usage events cannot be created and is tried again every second: {}",
+			"The Kafka producer of usage events was created");
 
 	KafkaOutlet(Supplier<Map<String, Object>> settings, String topic) {
 		this.settings = settings;
@@ -73,12 +78,8 @@ final class KafkaOutlet implements EventOutlet {
 			producer.send(new ProducerRecord<>(this.topic, null, null, message.key(), message.value(), HEADERS),
 					handover);
 		}
-		catch (RuntimeException ex) {
-			handover.lost(ex);
-			retire();
-		}
-		catch (LinkageError ex) {
-			handover.lost(new IllegalStateException(ex));
+		catch (RuntimeException | LinkageError ex) {
+			handover.lost((ex instanceof RuntimeException failure) ? failure : new IllegalStateException(ex));
 			retire();
 		}
 		return handover.taken();
@@ -102,16 +103,13 @@ final class KafkaOutlet implements EventOutlet {
 		if (this.producer == null && System.nanoTime() - this.notBefore >= 0) {
 			try {
 				this.producer = new KafkaProducer<>(settings());
-				this.failing = false;
+				this.failures.worked();
 			}
 			catch (RuntimeException ex) {
 				this.notBefore = System.nanoTime() + RENEW_NANOS;
 				fate.delayed(ex);
-				if (!this.failing) {
-					this.failing = true;
-					logger.warn("There can be no producer of usage events yet, it is tried again every second: {}",
-							String.valueOf((ex.getCause() != null) ? ex.getCause().getMessage() : ex.getMessage()));
-				}
+				this.failures
+					.failed(String.valueOf((ex.getCause() != null) ? ex.getCause().getMessage() : ex.getMessage()));
 			}
 		}
 		return this.producer;
@@ -123,9 +121,9 @@ final class KafkaOutlet implements EventOutlet {
 	}
 
 	/**
-	 * The application's settings with those that the counts depend on. What was sent once
-	 * is tried for ever: whether a try that is given up has reached the topic, nobody can
-	 * tell. That it gets there only once is the idempotent producer's work.
+	 * The application's settings, with those that exact counts depend on. The client
+	 * retries a record for ever, because a record that it gives up may have reached the
+	 * topic; the idempotent producer writes it only once.
 	 */
 	private Map<String, Object> settings() {
 		Map<String, Object> settings = new HashMap<>(this.settings.get());
@@ -145,9 +143,9 @@ final class KafkaOutlet implements EventOutlet {
 	}
 
 	/**
-	 * Tells the fate of one record, once: after a fatal error the client throws and calls
-	 * back. A record that it had no room for, or no partition, it refuses by calling back
-	 * from within the call; that one was never taken.
+	 * Reports the fate of one record, once: after a fatal error the client throws and
+	 * calls back. If the client has no room or no partition for a record, it calls back
+	 * from within the call; such a record was never taken.
 	 */
 	private static final class Handover implements Callback {
 
@@ -157,7 +155,7 @@ final class KafkaOutlet implements EventOutlet {
 
 		private final AtomicBoolean told = new AtomicBoolean();
 
-		/** Only looked at by the caller. */
+		/** Only read by the caller. */
 		private boolean handed;
 
 		private boolean refused;

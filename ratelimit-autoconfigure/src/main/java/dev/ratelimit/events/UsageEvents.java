@@ -1,19 +1,17 @@
 package dev.ratelimit.events;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.Pseudonyms;
+import dev.ratelimit.background.Loop;
 
 /**
- * Tells Kafka of every decision, or counts it as dropped.
+ * Sends an event for every decision, or counts the event as dropped.
  */
-public final class UsageEvents implements DecisionListener, AutoCloseable {
+final class UsageEvents implements DecisionListener, AutoCloseable {
 
 	/** The sender may be held up by the client for a moment after its time is over. */
 	private static final Duration GRACE = Duration.ofSeconds(2);
@@ -26,32 +24,20 @@ public final class UsageEvents implements DecisionListener, AutoCloseable {
 
 	private final EventSender sender;
 
-	private final Thread thread;
+	private final Loop loop;
 
 	private final Duration flushTimeout;
 
+	/**
+	 * Creates and starts it. The broker need not be there.
+	 */
 	UsageEvents(EventOutlet outlet, EventFormat format, EventOptions options) {
 		DeliveryLog log = new DeliveryLog(this::dropped, System::nanoTime);
 		this.buffer = new EventBuffer(options.bufferSize());
 		this.sender = new EventSender(this.buffer, format, outlet, new Counting(log), log);
 		this.flushTimeout = options.flushTimeout();
-		this.thread = new Thread(this.sender, "ratelimit-events");
-		this.thread.setDaemon(true);
-		this.thread.start();
-	}
-
-	/**
-	 * Creates and starts it. The broker need not be there.
-	 * @param settings of the application's producers, looked at whenever one is made
-	 * @param options where events go and how many may wait
-	 * @param pseudonyms what stands in for the values of callers
-	 * @param region of this instance
-	 * @param instance what it goes by, another with every start
-	 */
-	public static UsageEvents toKafka(Supplier<Map<String, Object>> settings, EventOptions options,
-			Pseudonyms pseudonyms, String region, String instance) {
-		return new UsageEvents(new KafkaOutlet(settings, options.topic()),
-				new EventFormat(pseudonyms, region, instance), options);
+		this.loop = new Loop("ratelimit-events", this.sender::turn, this.sender::finish);
+		this.loop.start();
 	}
 
 	@Override
@@ -64,34 +50,29 @@ public final class UsageEvents implements DecisionListener, AutoCloseable {
 	/**
 	 * Events that the broker has confirmed.
 	 */
-	public long delivered() {
+	long delivered() {
 		return this.delivered.sum();
 	}
 
 	/**
 	 * Events that were given up, most for lack of room.
 	 */
-	public long dropped() {
+	long dropped() {
 		return this.dropped.sum();
 	}
 
 	/**
-	 * Sends what waits, for so long as it may take. What is left after that is dropped,
-	 * and so is what is decided from now on.
+	 * Sends waiting events for at most the flush timeout. Events that are left then, and
+	 * those of later decisions, are dropped.
 	 */
 	@Override
 	public void close() {
 		this.sender.endWithin(this.flushTimeout);
-		try {
-			this.thread.join(this.flushTimeout.plus(GRACE).toMillis());
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		this.loop.end(this.flushTimeout.plus(GRACE));
 	}
 
 	/**
-	 * Counts what has come to an end, and makes room for others.
+	 * Counts events that are delivered or lost, and makes room for others.
 	 */
 	private final class Counting implements EventOutlet.Fate {
 

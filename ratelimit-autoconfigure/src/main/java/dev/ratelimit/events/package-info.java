@@ -1,12 +1,11 @@
 /**
- * What was decided, told to Kafka as usage events.
+ * Usage events, one for each decision, sent to Kafka.
  *
  * <p>
  * The invariant: every decision counts exactly once, as delivered or as dropped, and no
- * decision waits for it. So the thread that decides only puts an event into a buffer that
- * never blocks; a thread of our own does the rest; and what was handed to the broker's
- * client is tried until the broker has confirmed it, since a try that is given up may
- * have reached the topic all the same.
+ * decision waits. The thread that decides only puts an event into a buffer that never
+ * blocks; a background thread does the rest. The broker's client retries an event until
+ * the broker confirms it, because an event that it gives up may have reached the topic.
  */
 @NullMarked
 package dev.ratelimit.events;

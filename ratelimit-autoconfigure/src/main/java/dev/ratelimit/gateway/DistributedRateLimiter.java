@@ -1,11 +1,9 @@
 package dev.ratelimit.gateway;
 
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -20,12 +18,16 @@ import reactor.util.context.ContextView;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
+import dev.ratelimit.web.CallCheck;
+import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HeaderOptions;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
@@ -37,33 +39,22 @@ import dev.ratelimit.web.reactive.ExchangeWebCall;
 /**
  * Stands in for the gateway's own Redis limiter: the same arguments and headers, under
  * {@code RequestRateLimiter} with {@code rate-limiter: "#{@distributedRateLimiter}"}. It
- * refills continuously, limits whatever the ratio of burst and rate is, says when to
- * retry, and obeys the allow- and deny-list.
+ * refills continuously, limits at any ratio of burst and rate, says when to retry, and
+ * applies the allow- and deny-list.
  *
  * <p>
- * What a route says is checked when the route is loaded; what was loaded decides without
- * looking at it again. The gateway's interface passes no exchange, so the caller is found
- * by the exchange in Reactor's context. Without one, only the route and the key are
- * known.
+ * The arguments of a route are checked once, when the route is loaded. The gateway's
+ * interface passes no exchange, so the caller is found by the exchange in Reactor's
+ * context. Without one, only the route and the key are known.
  */
 public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateLimiter.Config> {
 
-	/** Id of the policy that it decides by, in meters and logs. */
+	/** Id of its policy in meters and logs. */
 	public static final String POLICY = "request-rate-limiter";
-
-	/** As in the gateway, so that routes need not be rewritten. */
-	private static final String CONFIGURATION_PROPERTY_NAME = "redis-rate-limiter";
-
-	/** What the gateway calls filters that all routes have. */
-	private static final String DEFAULT_FILTERS = "defaultFilters";
 
 	private static final Dimension KEY = new Dimension("key");
 
 	private final RequestResolver resolver;
-
-	private final Supplier<PolicySet> policies;
-
-	private final Function<Supplier<PolicySet>, RateLimiter> factory;
 
 	private final HttpAnswers answers;
 
@@ -71,23 +62,14 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 
 	private final EventLoops loops = new EventLoops();
 
-	private final Map<String, Config> config = new CheckedConfigs();
+	private final RouteLimits limits;
 
-	/** What was loaded, by route. */
-	private final Map<String, RouteLimit> limits = new ConcurrentHashMap<>();
-
-	/**
-	 * One per combination of rate and burst that routes use; they share their counters.
-	 */
-	private final Map<Quota, RateLimiter> limiters = new ConcurrentHashMap<>();
-
-	/** For routes about which nothing was loaded. */
-	private final RouteLimit unknown;
+	/** For routes without a configuration. */
+	private final RouteLimits.RouteLimit unknown;
 
 	/**
-	 * Creates the limiter.
 	 * @param configuration binds the arguments of routes
-	 * @param resolver finds out who calls
+	 * @param resolver resolves calls
 	 * @param policies the snapshot in force, for its lists
 	 * @param factory makes a limiter over the application's counters
 	 * @param answers says when to retry
@@ -96,36 +78,38 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 	public DistributedRateLimiter(ConfigurationService configuration, RequestResolver resolver,
 			Supplier<PolicySet> policies, Function<Supplier<PolicySet>, RateLimiter> factory, HttpAnswers answers,
 			HeaderOptions headers) {
-		super(Config.class, CONFIGURATION_PROPERTY_NAME, configuration);
+		super(Config.class, RouteLimits.PROPERTY, configuration);
 		this.resolver = resolver.over(new ListedPolicy(policies, policy(Quota.parse("1/s"))));
-		this.policies = policies;
-		this.factory = factory;
 		this.answers = answers;
 		this.headers = headers;
-		this.unknown = new RouteLimit(factory.apply(new ListedPolicy(policies)), 1, Map.of());
+		this.limits = new RouteLimits(
+				(quota) -> new CallCheck(this.resolver, factory.apply(new ListedPolicy(policies, policy(quota)))));
+		this.unknown = new RouteLimits.RouteLimit(
+				new CallCheck(this.resolver, factory.apply(new ListedPolicy(policies))), 1, Map.of());
 	}
 
 	/**
-	 * What routes say, by id. Whatever is put here is checked.
+	 * Configurations by route id. Every configuration that is put here is checked.
 	 */
 	@Override
 	public Map<String, Config> getConfig() {
-		return this.config;
+		return this.limits;
 	}
 
 	/**
-	 * A route is loaded, or the filters of all of them. What is wrong with it is an error
-	 * only if the route names this limiter: the gateway's own has the same arguments and
-	 * rules of its own.
+	 * Loads the configuration of a route, or of all routes. A mistake in it is an error
+	 * only if the route names this limiter: the gateway's own limiter has the same
+	 * arguments and its own rules.
 	 */
 	@Override
 	public void onApplicationEvent(FilterArgsEvent event) {
 		if (event.getArgs().containsValue(this)) {
 			super.onApplicationEvent(event);
-			if (limit(event.getRouteId()) == null) {
-				throw new InvalidRouteException(
-						where(event.getRouteId()) + ": the RequestRateLimiter filter says nothing about its limit.",
-						"Set '" + CONFIGURATION_PROPERTY_NAME + ".replenishRate' and '" + CONFIGURATION_PROPERTY_NAME
+			if (this.limits.find(event.getRouteId()) == null) {
+				throw new InvalidPolicyException(
+						RouteLimits.where(event.getRouteId())
+								+ ": the RequestRateLimiter filter says nothing about its limit.",
+						"Set '" + RouteLimits.PROPERTY + ".replenishRate' and '" + RouteLimits.PROPERTY
 								+ ".burstCapacity'.");
 			}
 		}
@@ -133,8 +117,8 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 			try {
 				super.onApplicationEvent(event);
 			}
-			catch (InvalidRouteException ex) {
-				// Of the limiter that routes have by default, which seldom is this one.
+			catch (InvalidPolicyException ex) {
+				// The mistake is for the default limiter, which is rarely this one.
 			}
 		}
 	}
@@ -145,13 +129,13 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 
 	@Override
 	public Mono<Response> isAllowed(String routeId, String id) {
-		RouteLimit found = limit(routeId);
-		RouteLimit limit = (found != null) ? found : this.unknown;
-		RateLimiter limiter = limit.limiter();
-		if (limiter == null) {
-			return Mono.just(new Response(false, limit.headers(this.headers, 0)));
+		RouteLimits.RouteLimit found = this.limits.find(routeId);
+		RouteLimits.RouteLimit limit = (found != null) ? found : this.unknown;
+		CallCheck check = limit.check();
+		if (check == null) {
+			return Mono.just(new Response(false, headers(limit, 0)));
 		}
-		return Mono.deferContextual((context) -> decide(limit.cost(), limiter, routeId, id, context))
+		return Mono.deferContextual((context) -> decide(limit.cost(), check, routeId, id, context))
 			.map((decision) -> response(limit, decision));
 	}
 
@@ -159,116 +143,71 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 	 * The largest number of tokens that a request of any route costs.
 	 */
 	public long largestCost() {
-		return this.limits.values().stream().mapToLong(RouteLimit::cost).reduce(1, Math::max);
+		return this.limits.largestCost();
 	}
 
 	/**
-	 * The policy by which it decides, but for the quota the same for all routes.
+	 * The policy of a route; only the quota differs between routes.
 	 */
 	public static Policy policy(Quota quota) {
 		Limit limit = new Limit("per-route-and-key", List.of(Dimension.ROUTE, KEY), List.of(quota));
 		return Policy.builder(POLICY).limit(limit).build();
 	}
 
-	private @Nullable RouteLimit limit(String routeId) {
-		RouteLimit limit = this.limits.get(routeId);
-		return (limit != null) ? limit : this.limits.get(DEFAULT_FILTERS);
-	}
-
-	private Mono<Decision> decide(long cost, RateLimiter limiter, String routeId, String id, ContextView context) {
+	private Mono<Decision> decide(long cost, CallCheck check, String routeId, String id, ContextView context) {
 		ServerWebExchange exchange = ExchangeContextWebFilter.find(context);
 		if (exchange == null) {
-			return ReactiveRateLimiter.decided(limiter.check(request(Request.of(POLICY).withCost(cost), routeId, id)));
+			Request request = Request.of(POLICY).withCost(cost).with(Dimension.ROUTE, routeId);
+			return ReactiveRateLimiter.decided(check.check(keyed(request, id)));
 		}
 		return ExchangeWebCall.of(exchange, routeId)
-			.flatMap((call) -> ReactiveRateLimiter.decided(
-					resolve(call, cost).thenCompose((request) -> limiter.check(request(request, routeId, id))),
-					this.loops.of(exchange)));
+			.flatMap((call) -> this.loops.decided(decide(call, cost, check, id), exchange));
 	}
 
-	/** Whoever cannot be found out is limited all the same: route and key are known. */
-	private CompletionStage<Request> resolve(WebCall call, long cost) {
-		return this.resolver.resolve(call, POLICY, cost, Map.of())
-			.exceptionally((failure) -> this.resolver.requestFor(call, POLICY, cost));
+	/** A caller that cannot be identified is limited too: route and key are known. */
+	private CompletableFuture<Decision> decide(WebCall call, long cost, CallCheck check, String id) {
+		Map<String, DimensionResolver> key = Map.of(KEY.name(), (any) -> id);
+		CompletableFuture<Request> request = this.resolver.resolve(call, POLICY, cost, key);
+		if (request.isDone() && !request.isCompletedExceptionally()) {
+			return check.check(keyed(request.join(), id));
+		}
+		return request.exceptionally((failure) -> this.resolver.requestFor(call, POLICY, cost, key))
+			.thenCompose((resolved) -> check.check(keyed(resolved, id)));
 	}
 
-	/** The key may be anything that a caller sends. */
-	private static Request request(Request request, String routeId, String id) {
-		return request.with(Dimension.ROUTE, routeId).withUnverified(KEY, id);
+	/**
+	 * The request with its key, which callers may choose. The resolver leaves blank keys
+	 * out; the gateway counts them.
+	 */
+	private static Request keyed(Request request, String id) {
+		return request.dimensions().containsKey(KEY) ? request : request.withUnverified(KEY, id);
 	}
 
-	private Response response(RouteLimit limit, Decision decision) {
-		Map<String, String> headers = new HashMap<>();
+	private Response response(RouteLimits.RouteLimit limit, Decision decision) {
+		Map<String, String> headers = Map.of();
 		if (decision.degraded()) {
 			if (this.headers.degraded() == HeaderOptions.Degraded.MARKER) {
-				headers.putAll(limit.headers(this.headers, -1));
+				headers = headers(limit, -1);
 			}
 		}
-		else if (!decision.limits().isEmpty()) {
-			headers.putAll(limit.headers(this.headers, decision.remaining()));
+		else {
+			LimitStatus decisive = decision.decisive();
+			headers = (decisive != null) ? headers(limit, decisive.remaining()) : headers;
 		}
 		Long retryAfter = this.answers.retryAfter(decision);
 		if (retryAfter != null) {
+			headers = new HashMap<>(headers);
 			headers.put("Retry-After", retryAfter.toString());
 		}
 		return new Response(decision.allowed(), headers);
 	}
 
-	private RouteLimit load(String routeId, Config config) {
-		config.require(where(routeId));
-		RateLimiter limiter = (config.burstCapacity > 0) ? this.limiters.computeIfAbsent(config.quota(), this::limiter)
-				: null;
-		return new RouteLimit(limiter, config.requestedTokens,
-				Map.of("X-RateLimit-Replenish-Rate", String.valueOf(config.replenishRate), "X-RateLimit-Burst-Capacity",
-						String.valueOf(config.burstCapacity), "X-RateLimit-Requested-Tokens",
-						String.valueOf(config.requestedTokens)));
-	}
-
-	private RateLimiter limiter(Quota quota) {
-		return this.factory.apply(new ListedPolicy(this.policies, policy(quota)));
-	}
-
-	private static String where(String routeId) {
-		return routeId.equals(DEFAULT_FILTERS) ? "default-filters" : "route '" + routeId + "'";
+	private Map<String, String> headers(RouteLimits.RouteLimit limit, long remaining) {
+		return this.headers.any() ? limit.headers(remaining) : Map.of();
 	}
 
 	/**
-	 * What holds for a route.
-	 *
-	 * @param limiter {@code null} if everything is refused
-	 * @param cost tokens of a request
-	 * @param constants headers that are the same in every answer
-	 */
-	private record RouteLimit(@Nullable RateLimiter limiter, long cost, Map<String, String> constants) {
-
-		Map<String, String> headers(HeaderOptions options, long remaining) {
-			if (options.style() == HeaderOptions.Style.NONE || this.constants.isEmpty()) {
-				return Map.of();
-			}
-			Map<String, String> headers = new HashMap<>(this.constants);
-			headers.put("X-RateLimit-Remaining", Long.toString(remaining));
-			return headers;
-		}
-
-	}
-
-	/**
-	 * Checks what is put into it, by the gateway and by routes that are written in Java.
-	 */
-	private final class CheckedConfigs extends ConcurrentHashMap<String, Config> {
-
-		private static final long serialVersionUID = 1L;
-
-		@Override
-		public @Nullable Config put(String routeId, Config config) {
-			DistributedRateLimiter.this.limits.put(routeId, load(routeId, config));
-			return super.put(routeId, config);
-		}
-
-	}
-
-	/**
-	 * What a route says, by the names of the gateway's own limiter.
+	 * Arguments of a route, with the names of the gateway's own limiter.
 	 */
 	public static class Config {
 
@@ -312,40 +251,6 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 		public Config setRequestedTokens(int requestedTokens) {
 			this.requestedTokens = requestedTokens;
 			return this;
-		}
-
-		private Quota quota() {
-			return new Quota(this.replenishRate, Duration.ofSeconds(1), this.burstCapacity);
-		}
-
-		private void require(String where) {
-			require(this.replenishRate >= 1 && this.replenishRate <= Quota.MAX_PERMITS, where, "replenishRate",
-					this.replenishRate, "the tokens that come in per second, 1 to " + Quota.MAX_PERMITS);
-			require(this.burstCapacity >= 0 && this.burstCapacity <= Quota.MAX_PERMITS, where, "burstCapacity",
-					this.burstCapacity, "the tokens that can be taken at once, 1 to " + Quota.MAX_PERMITS
-							+ ", or to 0 to refuse everything");
-			require(this.requestedTokens >= 1, where, "requestedTokens", this.requestedTokens,
-					"the tokens that a request costs, at least 1");
-			require(this.burstCapacity == 0 || this.requestedTokens <= this.burstCapacity, where, "requestedTokens",
-					this.requestedTokens,
-					"at most the burstCapacity of " + this.burstCapacity + ", or no request would ever pass");
-			if (this.burstCapacity > 0) {
-				try {
-					quota();
-				}
-				catch (IllegalArgumentException ex) {
-					throw new InvalidRouteException(where + ": " + ex.getMessage() + ".",
-							"Set '" + CONFIGURATION_PROPERTY_NAME + ".burstCapacity' to a smaller number.");
-				}
-			}
-		}
-
-		private static void require(boolean condition, String where, String field, long value, String fix) {
-			if (!condition) {
-				String name = CONFIGURATION_PROPERTY_NAME + "." + field;
-				throw new InvalidRouteException(where + ": " + name + " cannot be " + value + ".",
-						"Set '" + name + "' to " + fix + ".");
-			}
 		}
 
 	}

@@ -8,8 +8,8 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * Policies that are none of those in force, with the allow- and deny-list that are. They
- * are compiled once: remembered refusals hold for a compiled policy only.
+ * Own policies with the allow- and deny-list in force. The policies are compiled once,
+ * because remembered refusals belong to a compiled policy.
  */
 final class ListedPolicy implements Supplier<PolicySet> {
 

@@ -3,8 +3,6 @@ package dev.ratelimit.gateway;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
@@ -17,14 +15,17 @@ import reactor.core.publisher.Mono;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.reactive.ReactiveRateLimiter;
+import dev.ratelimit.web.CallCheck;
+import dev.ratelimit.web.CallDecisions;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
 import dev.ratelimit.web.WebCall;
 import dev.ratelimit.web.reactive.EventLoops;
+import dev.ratelimit.web.reactive.ExchangeDecisions;
 import dev.ratelimit.web.reactive.ExchangeWebCall;
+import dev.ratelimit.web.reactive.RefusedConnections;
 
 /**
  * The filter for routes: {@code - RateLimit=orders}, {@code - RateLimit=orders,5}, or in
@@ -32,28 +33,27 @@ import dev.ratelimit.web.reactive.ExchangeWebCall;
  *
  * <p>
  * Resolves the request, checks it, and lets it pass or answers. Several of these on one
- * route hold together: what the earlier ones took is given back when a later one turns
- * the request away, and headers are written once for all of them.
+ * route hold together, see {@link dev.ratelimit.web.CallDecisions}.
  */
 public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<RateLimitGatewayFilterFactory.Config> {
 
-	private final RateLimiter limiter;
-
-	private final RequestResolver resolver;
+	private final CallCheck check;
 
 	private final HttpAnswers answers;
 
 	private final CallTrace.Source traces;
 
+	private final RefusedConnections connections;
+
 	private final EventLoops loops = new EventLoops();
 
 	public RateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver, HttpAnswers answers,
-			CallTrace.Source traces) {
+			CallTrace.Source traces, RefusedConnections connections) {
 		super(Config.class);
-		this.limiter = limiter;
-		this.resolver = resolver;
+		this.check = new CallCheck(resolver, limiter);
 		this.answers = answers;
 		this.traces = traces;
+		this.connections = connections;
 	}
 
 	@Override
@@ -69,9 +69,8 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 			@Override
 			public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
 				return ExchangeWebCall.of(exchange, config.getRouteId())
-					.flatMap((call) -> ReactiveRateLimiter.decided(check(call, config, policy),
-							RateLimitGatewayFilterFactory.this.loops.of(exchange)))
-					.flatMap((decision) -> obey(decision, exchange, chain));
+					.flatMap((call) -> decide(call, policy, config, exchange)
+						.flatMap((decision) -> enforce(decision, config, exchange, chain)));
 			}
 
 			@Override
@@ -82,20 +81,33 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 		};
 	}
 
-	private Mono<Void> obey(Decision decision, ServerWebExchange exchange, GatewayFilterChain chain) {
-		return Mono.deferContextual((context) -> RouteDecisions.of(exchange, this.answers)
-			.proceed(decision, this.traces.find(context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null)), chain));
+	private Mono<Decision> decide(WebCall call, String policy, Config config, ServerWebExchange exchange) {
+		CallDecisions charged = config.isAlone() ? null : ExchangeDecisions.of(exchange, this.answers);
+		CallCheck.Subject subject = new CallCheck.Subject(call, policy, config.getCost(), config.getDimensions(),
+				charged, null);
+		return this.loops.decided(this.check.decide(subject), exchange);
 	}
 
-	private CompletionStage<Decision> check(WebCall call, Config config, String policy) {
-		return this.resolver.resolve(call, policy, config.getCost(), config.getDimensions())
-			.handle((request, failure) -> (failure == null) ? this.limiter.check(request)
-					: this.limiter.degrade(this.resolver.requestFor(call, policy, config.getCost()), failure))
-			.thenCompose(Function.identity());
+	/** Lets the exchange pass or refuses it. */
+	private Mono<Void> enforce(Decision decision, Config config, ServerWebExchange exchange, GatewayFilterChain chain) {
+		CallDecisions decisions = ExchangeDecisions.of(exchange, this.answers);
+		if (decisions.contains(decision)) {
+			return chain.filter(exchange);
+		}
+		return Mono.deferContextual((context) -> {
+			CallTrace trace = this.traces.decided(decision, context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null));
+			if (!decision.allowed()) {
+				return this.connections.refused(decision, exchange, Mono
+					.defer(() -> ExchangeDecisions.refuse(this.answers.answer(decision, trace.id()), exchange)));
+			}
+			this.connections.allowed(exchange);
+			decisions.add(decision, config.isAlone() ? CallDecisions.Edge.ALONE : CallDecisions.Edge.REQUEST, true);
+			return chain.filter(SettlingResponse.readable(exchange));
+		});
 	}
 
 	/**
-	 * What a route says about its filter.
+	 * Arguments of the filter on one route.
 	 */
 	public static class Config implements HasRouteId {
 
@@ -142,6 +154,11 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 		@Override
 		public @Nullable String getRouteId() {
 			return this.routeId;
+		}
+
+		/** Dimensions of its own may make it another counter than that of other edges. */
+		private boolean isAlone() {
+			return !this.dimensions.isEmpty();
 		}
 
 		private String requirePolicy() {

@@ -1,7 +1,9 @@
 package dev.ratelimit.gateway;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
@@ -10,15 +12,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.filter.FilterDefinition;
 
-import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
+import dev.ratelimit.config.PolicyWarnings;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * Looks at the routes in the configuration before any of them is used: each policy they
- * name must exist, and a cost that can never fit is worth a warning.
+ * Checks the configured routes before any of them is used: each policy that they name
+ * must exist, and a cost that never fits is logged as a warning.
  */
-public final class RoutePolicyCheck {
+final class RoutePolicyCheck {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
@@ -28,62 +30,57 @@ public final class RoutePolicyCheck {
 	/**
 	 * Checks all routes and default filters.
 	 * @param properties the routes
-	 * @param policies the policies there are
-	 * @param unknown is told of a filter that names an unknown policy, and fails if that
-	 * must not be
+	 * @param policies the policies in force
+	 * @param unknown called for a filter that names an unknown policy; throws if that is
+	 * an error
 	 */
-	public static void check(GatewayProperties properties, PolicySet policies, BiConsumer<String, String> unknown) {
-		check("default-filters", properties.getDefaultFilters(), policies, unknown);
-		properties.getRoutes()
-			.forEach((route) -> check("route '" + route.getId() + "'", route.getFilters(), policies, unknown));
+	static void check(GatewayProperties properties, PolicySet policies, BiConsumer<String, String> unknown) {
+		forEach(properties, "RateLimit", (routeId, filter) -> {
+			String where = RouteLimits.where(routeId);
+			String id = argument(filter, "policy", "_genkey_0");
+			Policy policy = (id != null) ? policies.find(id) : null;
+			if (policy == null) {
+				unknown.accept(where, String.valueOf(id));
+			}
+			else {
+				warnOfCost(where, policy, argument(filter, "cost", "_genkey_1"));
+			}
+		});
 	}
 
 	/**
-	 * What names a policy in the configuration of the gateway.
+	 * The routes and default filters that name a policy.
 	 */
-	public static List<String> places(GatewayProperties properties, String policy) {
-		List<String> places = new ArrayList<>();
-		if (names(properties.getDefaultFilters(), policy)) {
-			places.add("default-filters");
-		}
-		properties.getRoutes()
-			.stream()
-			.filter((route) -> names(route.getFilters(), policy))
-			.forEach((route) -> places.add("route '" + route.getId() + "'"));
-		return places;
-	}
-
-	private static boolean names(List<FilterDefinition> filters, String policy) {
-		return filters.stream()
-			.anyMatch((filter) -> filter.getName().equals("RateLimit")
-					&& policy.equals(argument(filter, "policy", "_genkey_0")));
-	}
-
-	private static void check(String where, List<FilterDefinition> filters, PolicySet policies,
-			BiConsumer<String, String> unknown) {
-		for (FilterDefinition filter : filters) {
-			if (filter.getName().equals("RateLimit")) {
-				String id = argument(filter, "policy", "_genkey_0");
-				Policy policy = (id != null) ? policies.find(id) : null;
-				if (policy == null) {
-					unknown.accept(where, String.valueOf(id));
-				}
-				else {
-					warn(where, policy, argument(filter, "cost", "_genkey_1"));
-				}
+	static List<String> places(GatewayProperties properties, String policy) {
+		Set<String> places = new LinkedHashSet<>();
+		forEach(properties, "RateLimit", (routeId, filter) -> {
+			if (policy.equals(argument(filter, "policy", "_genkey_0"))) {
+				places.add(RouteLimits.where(routeId));
 			}
-		}
+		});
+		return new ArrayList<>(places);
 	}
 
-	private static void warn(String where, Policy policy, @Nullable String cost) {
+	/**
+	 * Visits all filters of one name, with the ids of their routes as the gateway's
+	 * events have them. A route without an id has none yet.
+	 */
+	static void forEach(GatewayProperties properties, String name,
+			BiConsumer<@Nullable String, FilterDefinition> visitor) {
+		visit(RouteLimits.DEFAULT_FILTERS, properties.getDefaultFilters(), name, visitor);
+		properties.getRoutes().forEach((route) -> visit(route.getId(), route.getFilters(), name, visitor));
+	}
+
+	private static void visit(@Nullable String routeId, List<FilterDefinition> filters, String name,
+			BiConsumer<@Nullable String, FilterDefinition> visitor) {
+		filters.stream()
+			.filter((filter) -> filter.getName().equals(name))
+			.forEach((filter) -> visitor.accept(routeId, filter));
+	}
+
+	private static void warnOfCost(String where, Policy policy, @Nullable String cost) {
 		if (cost != null && cost.chars().allMatch(Character::isDigit)) {
-			long largest = policy.limits().stream().mapToLong(Limit::largestCost).min().orElseThrow();
-			if (Long.parseLong(cost) > largest) {
-				logger.warn(
-						"{} costs {} permits, but policy '{}' never has more than {} at once by default; "
-								+ "callers without a larger tier or override are always refused",
-						where, cost, policy.id(), largest);
-			}
+			PolicyWarnings.neverFits(where, policy, Long.parseLong(cost)).ifPresent(logger::warn);
 		}
 	}
 

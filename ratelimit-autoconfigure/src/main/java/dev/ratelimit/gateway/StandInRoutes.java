@@ -1,7 +1,6 @@
 package dev.ratelimit.gateway;
 
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -9,56 +8,50 @@ import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.event.FilterArgsEvent;
-import org.springframework.cloud.gateway.filter.FilterDefinition;
 import org.springframework.cloud.gateway.support.ShortcutConfigurable;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
+import dev.ratelimit.config.InvalidPolicyException;
+
 /**
- * Looks at the routes in the configuration that use {@link DistributedRateLimiter} before
- * the gateway loads them: a mistake would otherwise be logged, and every request to any
- * route be an error.
+ * Checks the configured routes that use {@link DistributedRateLimiter} before the gateway
+ * loads them. Otherwise the gateway would log a mistake, and every request to any route
+ * would be an error.
  */
-public final class StandInRoutes {
+final class StandInRoutes {
 
-	private final BeanFactory beans;
-
-	private final SpelExpressionParser parser = new SpelExpressionParser();
-
-	private StandInRoutes(BeanFactory beans) {
-		this.beans = beans;
+	private StandInRoutes() {
 	}
 
 	/**
 	 * Checks all routes and default filters.
-	 * @param beans what routes refer to
-	 * @throws InvalidRouteException naming the route, the field and the fix
+	 * @param beans beans that routes refer to
+	 * @throws InvalidPolicyException naming the route, the field and the fix
 	 */
-	public static void check(GatewayProperties properties, BeanFactory beans) {
-		StandInRoutes routes = new StandInRoutes(beans);
-		routes.check("defaultFilters", properties.getDefaultFilters());
-		properties.getRoutes().forEach((route) -> routes.check(route.getId(), route.getFilters()));
-	}
-
-	private void check(String id, List<FilterDefinition> filters) {
-		for (FilterDefinition filter : filters) {
-			if (filter.getName().equals("RequestRateLimiter")) {
-				Map<String, Object> arguments = new HashMap<>();
-				filter.getArgs().forEach((name, text) -> arguments.put(name, value(text)));
-				arguments.values()
-					.stream()
-					.filter(DistributedRateLimiter.class::isInstance)
-					.map(DistributedRateLimiter.class::cast)
-					.findFirst()
-					.ifPresent((limiter) -> limiter.onApplicationEvent(new FilterArgsEvent(this, id, arguments)));
+	static void check(GatewayProperties properties, BeanFactory beans) {
+		SpelExpressionParser parser = new SpelExpressionParser();
+		RoutePolicyCheck.forEach(properties, "RequestRateLimiter", (routeId, filter) -> {
+			if (routeId == null) {
+				// The gateway invents an id when it loads the route, and tells the
+				// limiter then.
+				return;
 			}
-		}
+			Map<String, Object> arguments = new HashMap<>();
+			filter.getArgs().forEach((name, text) -> arguments.put(name, value(text, parser, beans)));
+			arguments.values()
+				.stream()
+				.filter(DistributedRateLimiter.class::isInstance)
+				.map(DistributedRateLimiter.class::cast)
+				.findFirst()
+				.ifPresent((limiter) -> limiter.onApplicationEvent(new FilterArgsEvent(filter, routeId, arguments)));
+		});
 	}
 
-	/** As the gateway reads arguments; what it cannot read it reports itself. */
-	private @Nullable Object value(String text) {
+	/** Reads an argument as the gateway does, which reports those it cannot read. */
+	private static @Nullable Object value(String text, SpelExpressionParser parser, BeanFactory beans) {
 		try {
-			return ShortcutConfigurable.getValue(this.parser, this.beans, text);
+			return ShortcutConfigurable.getValue(parser, beans, text);
 		}
 		catch (BeansException | ExpressionException ex) {
 			return text;

@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
  * Counters that differ in two words of the vocabulary, each registered when it first
  * counts. Registering and retiring exclude each other, so that a decision which comes
  * late cannot bring a meter back.
- *
- * @param <R> one word
- * @param <C> the other
  */
 final class CounterTable<R extends Enum<R>, C extends Enum<C>> {
 
@@ -40,6 +37,11 @@ final class CounterTable<R extends Enum<R>, C extends Enum<C>> {
 		if (counter != null) {
 			counter.increment();
 		}
+	}
+
+	/** Registers a counter at 0. */
+	void begin(R row, C column) {
+		register(row.ordinal() * this.columns + column.ordinal(), row, column);
 	}
 
 	private synchronized @Nullable Counter register(int index, R row, C column) {

@@ -8,13 +8,13 @@ import java.util.concurrent.atomic.LongAdder;
 import io.micrometer.core.instrument.Timer;
 
 /**
- * Gathers latencies for a timer. Micrometer's takes 100 ns for a value, half of it to
- * look at the clock, and has all threads write to one cell; so values are added up by
- * bucket here, and handed over every now and then by somebody who has the time.
+ * Collects latencies for a timer. Micrometer's timer takes 100 ns for a value, half of it
+ * to read the clock, and all threads write to one cell. So values are added up by bucket
+ * here, and a background thread hands them over.
  *
  * <p>
- * The timer then has the same count, buckets and maximum as if it had been told each
- * value, and the same sum but for the fraction of a nanosecond per value.
+ * The timer then has the same count, buckets and maximum as if each value had been
+ * recorded, and the same sum except for a fraction of a nanosecond per value.
  */
 final class LatencyRecorder {
 
@@ -27,13 +27,9 @@ final class LatencyRecorder {
 
 	private final LongAdder[] sums;
 
-	/** Two threads may overwrite each other: the larger is seen the next time. */
+	/** Two threads may overwrite each other; the next large value corrects it. */
 	private volatile long max;
 
-	/**
-	 * Creates an empty one.
-	 * @param timer with the same buckets
-	 */
 	LatencyRecorder(Timer timer, Duration[] buckets) {
 		this.timer = timer;
 		this.bounds = Arrays.stream(buckets).mapToLong(Duration::toNanos).toArray();
@@ -60,7 +56,7 @@ final class LatencyRecorder {
 	}
 
 	/**
-	 * Tells the timer what has been recorded since the last time.
+	 * Hands over all values since the last call.
 	 */
 	synchronized void handOver() {
 		long max = this.max;
@@ -78,8 +74,8 @@ final class LatencyRecorder {
 	}
 
 	/**
-	 * Values that are being recorded may be in the sum and not in the count yet. What is
-	 * told stays in its bucket whatever that makes of the mean.
+	 * Values that are being recorded may be in the sum and not in the count yet, so the
+	 * mean is kept within the bucket.
 	 */
 	private void handOver(int bucket, long count, long sum) {
 		if (count == 0) {

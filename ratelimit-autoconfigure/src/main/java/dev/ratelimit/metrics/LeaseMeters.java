@@ -10,10 +10,9 @@ import dev.ratelimit.Request;
 import dev.ratelimit.lease.LeaseListener;
 
 /**
- * How leases do: how many decisions came from one, how many were fetched and how large
- * they are.
+ * Meters of leases: decisions from a lease, leases fetched, and their size.
  */
-public final class LeaseMeters implements LeaseListener, DecisionListener {
+final class LeaseMeters implements LeaseListener, DecisionListener {
 
 	private final Counter hits;
 
@@ -21,7 +20,7 @@ public final class LeaseMeters implements LeaseListener, DecisionListener {
 
 	private final DistributionSummary size;
 
-	public LeaseMeters(MeterRegistry registry) {
+	LeaseMeters(MeterRegistry registry) {
 		this.hits = Counter.builder(MeterNames.LEASE_HITS)
 			.description("Decisions that permits taken ahead made")
 			.register(registry);

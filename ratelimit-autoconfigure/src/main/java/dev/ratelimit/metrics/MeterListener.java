@@ -6,8 +6,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -15,7 +13,6 @@ import java.util.stream.Collectors;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +22,9 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.background.FailureLog;
+import dev.ratelimit.background.Loop;
 import dev.ratelimit.policy.PolicySet;
 
 /**
@@ -42,7 +42,7 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(MeterListener.class);
 
-	private static final long PERIOD_MILLIS = 1_000;
+	private static final Duration PERIOD = Duration.ofSeconds(1);
 
 	private final MeterRegistry registry;
 
@@ -58,21 +58,24 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 
 	private volatile Live live;
 
-	private @Nullable CountDownLatch end;
-
-	private @Nullable Thread thread;
+	private final Loop loop = new Loop("ratelimit-meters", () -> {
+		tidy();
+		return PERIOD;
+	}, this::tidy, new FailureLog(logger, "The meter registry refuses meters of the rate limiter ({})",
+			"The meter registry takes all meters of the rate limiter again")
+		.quiet());
 
 	/**
 	 * Creates a listener and registers what there is without a decision. Latencies are
 	 * seen once it is started.
 	 * @param registry where meters are registered
 	 * @param policies the snapshot in force
-	 * @param fixed those that decide beside it
+	 * @param fixed policies that decide next to it and never change, one of each id
 	 */
-	public MeterListener(MeterRegistry registry, Supplier<PolicySet> policies, FixedPolicies fixed) {
+	public MeterListener(MeterRegistry registry, Supplier<PolicySet> policies, List<Policy> fixed) {
 		this.registry = registry;
 		this.policies = policies;
-		this.fixed = fixed.policies().stream().collect(Collectors.toUnmodifiableMap(Policy::id, Function.identity()));
+		this.fixed = fixed.stream().collect(Collectors.toUnmodifiableMap(Policy::id, Function.identity()));
 		Duration[] buckets = MeterNames.latencyBuckets();
 		this.latency = new LatencyRecorder(Timer.builder(MeterNames.DECISION_LATENCY)
 			.description("Time from the request to the decision")
@@ -83,37 +86,16 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 		this.live = new Live(current, meters(current, new Live(PolicySet.of(), Map.of())));
 	}
 
-	public synchronized void start() {
-		if (this.thread == null) {
-			CountDownLatch end = new CountDownLatch(1);
-			this.end = end;
-			this.thread = new Thread(() -> run(end), "ratelimit-meters");
-			this.thread.setDaemon(true);
-			this.thread.start();
-		}
+	public void start() {
+		this.loop.start(PERIOD);
 	}
 
 	/**
-	 * Ends the thread, which hands over what there is.
+	 * Ends the thread, which hands over the last values.
 	 */
 	@Override
 	public void close() {
-		Thread thread;
-		synchronized (this) {
-			thread = this.thread;
-			this.thread = null;
-			if (this.end != null) {
-				this.end.countDown();
-			}
-		}
-		try {
-			if (thread != null) {
-				thread.join(PERIOD_MILLIS);
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		this.loop.end(PERIOD);
 	}
 
 	@Override
@@ -122,10 +104,15 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 		count(decision);
 	}
 
-	/** Nobody waited for it, so it has no latency. */
+	/** A trial has no latency: no caller waits for it. */
 	@Override
 	public void tried(Request request, Decision decision) {
 		count(decision);
+	}
+
+	@Override
+	public void settled(String policy, Settlement settlement) {
+		live().meters().getOrDefault(policy, this.unknown).settled(settlement);
 	}
 
 	private void count(Decision decision) {
@@ -147,33 +134,11 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 	}
 
 	/**
-	 * Does what decisions have no time for.
+	 * Does the work that would slow down decisions.
 	 */
 	void tidy() {
 		this.latency.handOver();
 		live();
-	}
-
-	private void run(CountDownLatch end) {
-		try {
-			boolean ended = false;
-			while (!ended) {
-				ended = end.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS);
-				tryToTidy();
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private void tryToTidy() {
-		try {
-			tidy();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("A registry does not take what was metered", ex);
-		}
 	}
 
 	private Live live() {
@@ -182,8 +147,8 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 	}
 
 	/**
-	 * Asks for the snapshot again: a thread that saw an older one must not bring it back.
-	 * Decisions that are made meanwhile do not wait, and count by what was in force.
+	 * Reads the snapshot again: a thread that saw an older one must not bring it back.
+	 * Concurrent decisions do not wait, and count under the previous snapshot.
 	 */
 	private Live refresh() {
 		if (this.refreshing.tryLock()) {
@@ -229,7 +194,7 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 		return (versions.isEmpty() && fixed != null) ? List.of(fixed) : versions;
 	}
 
-	/** By identity: of ten thousand policies a change leaves all but one as they are. */
+	/** By identity: a change replaces one policy of perhaps ten thousand. */
 	private static boolean areSame(List<Policy> before, List<Policy> now) {
 		for (int i = 0; i < now.size(); i++) {
 			if (i >= before.size() || before.get(i) != now.get(i)) {

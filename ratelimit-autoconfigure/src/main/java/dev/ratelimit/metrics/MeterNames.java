@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.stream.LongStream;
 
 /**
- * What all meters are called. Dashboards and alerts go by these, so a name is never
- * changed; {@code docs/monitoring.md} says what each one means.
+ * Names of all meters. Dashboards and alerts use them, so a name never changes;
+ * {@code docs/monitoring.md} explains each.
  */
 public final class MeterNames {
 
@@ -13,11 +13,15 @@ public final class MeterNames {
 
 	public static final String REFUSALS = "ratelimit.refusals";
 
+	public static final String REFUSALS_MISSING = "ratelimit.refusals.missing";
+
 	public static final String DECISION_LATENCY = "ratelimit.decision.latency";
 
 	public static final String DEGRADED = "ratelimit.degraded";
 
 	public static final String OVERAGE = "ratelimit.overage";
+
+	public static final String SETTLE = "ratelimit.settle";
 
 	public static final String POLICY_INFO = "ratelimit.policy.info";
 
@@ -31,6 +35,8 @@ public final class MeterNames {
 
 	public static final String REDIS_CLOCK_SKEW = "ratelimit.redis.clock.skew";
 
+	public static final String OUTAGE = "ratelimit.outage";
+
 	public static final String BREAKER_STATE = "ratelimit.breaker.state";
 
 	public static final String LEASE_HITS = "ratelimit.lease.hits";
@@ -41,15 +47,31 @@ public final class MeterNames {
 
 	public static final String POLICIES_STALE = "ratelimit.policies.stale";
 
+	public static final String POLICIES_MISSING = "ratelimit.policies.missing";
+
+	public static final String POLICIES_REJECTED = "ratelimit.policies.rejected";
+
 	public static final String POLICIES_VERSION = "ratelimit.policies.version";
 
 	public static final String POLICIES_PROPAGATION = "ratelimit.policies.propagation";
 
 	public static final String ROLLBACKS = "ratelimit.rollout.rollbacks";
 
+	public static final String ROLLOUT_WAITING = "ratelimit.rollout.waiting";
+
+	public static final String ROLLOUT_ACTIVE = "ratelimit.rollout.active";
+
+	public static final String ROLLOUT_LEADER = "ratelimit.rollout.leader";
+
+	public static final String AUDIT_LOST = "ratelimit.audit.lost";
+
 	public static final String EVENTS_DELIVERED = "ratelimit.events.delivered";
 
 	public static final String EVENTS_DROPPED = "ratelimit.events.dropped";
+
+	public static final String PENALTIES = "ratelimit.penalties";
+
+	public static final String BANS = "ratelimit.bans";
 
 	public static final String HOT_KEYS = "ratelimit.hotkeys";
 

@@ -1,9 +1,12 @@
 package dev.ratelimit.metrics;
 
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -17,20 +20,26 @@ import dev.ratelimit.guard.BreakerState;
 import dev.ratelimit.guard.NodeListener;
 
 /**
- * How each Redis node fares: how fast it answers, why it does not, how far its clock is
- * off, whether it is asked. Meters of a node that has left are removed.
+ * Meters of each Redis node: its latency, its errors, its outages, the skew of its clock
+ * and the state of its breaker. They exist from the start, so that the first error is a
+ * step from 0, and are removed with the node.
  */
-public final class NodeMeters implements NodeListener {
+final class NodeMeters implements NodeListener {
 
-	/** Permits that could not be given back, among the reasons of errors. */
 	private static final String GIVE_BACK = "give-back";
 
 	private final MeterRegistry registry;
 
+	private final LongSupplier nanos;
+
 	private final Map<String, OneNode> nodes = new ConcurrentHashMap<>();
 
-	public NodeMeters(MeterRegistry registry) {
+	/**
+	 * @param nanos a monotonic clock, for the length of outages
+	 */
+	NodeMeters(MeterRegistry registry, LongSupplier nanos) {
 		this.registry = registry;
+		this.nanos = nanos;
 	}
 
 	@Override
@@ -42,7 +51,11 @@ public final class NodeMeters implements NodeListener {
 
 	@Override
 	public void failed(String node, Decision.Reason reason) {
-		of(node).error(reason.text());
+		OneNode meters = of(node);
+		meters.error(reason.text());
+		if (reason == Decision.Reason.BREAKER_OPEN) {
+			meters.refused(this.nanos.getAsLong());
+		}
 	}
 
 	@Override
@@ -52,7 +65,11 @@ public final class NodeMeters implements NodeListener {
 
 	@Override
 	public void changed(String node, BreakerState state) {
-		of(node).state = state;
+		OneNode meters = of(node);
+		meters.state = state;
+		if (state == BreakerState.CLOSED) {
+			meters.outage.end(this.nanos.getAsLong());
+		}
 	}
 
 	@Override
@@ -66,6 +83,53 @@ public final class NodeMeters implements NodeListener {
 	private OneNode of(String node) {
 		OneNode meters = this.nodes.get(node);
 		return (meters != null) ? meters : this.nodes.computeIfAbsent(node, (name) -> new OneNode(this.registry, name));
+	}
+
+	/** Reasons for which a node itself, its breaker or its queue does not answer. */
+	private static Stream<String> reasons() {
+		return Stream.concat(Stream.of(Decision.Reason.values()).filter((reason) -> switch (reason) {
+			case TIMEOUT, BREAKER_OPEN, SATURATED, UNAVAILABLE, OUT_OF_MEMORY, READ_ONLY, LOADING, CLUSTER_DOWN,
+					RESHARDING, FORBIDDEN, CORRUPT, INTERNAL ->
+				true;
+			case LIMITS, LIST, IDENTITY, COOL_DOWN, BAN, UNKNOWN_POLICY, SWITCH, NOT_AWAITED, API_KEY -> false;
+		}).map(Decision.Reason::text), Stream.of(GIVE_BACK));
+	}
+
+	/**
+	 * From the first call that a breaker refuses until it is closed.
+	 */
+	private static final class Outage {
+
+		private static final long NONE = Long.MIN_VALUE;
+
+		private final Timer timer;
+
+		private final AtomicLong since = new AtomicLong(NONE);
+
+		Outage(Timer timer) {
+			this.timer = timer;
+		}
+
+		/**
+		 * Reads first: during an outage every check comes here.
+		 * @return whether this call began the outage
+		 */
+		boolean begin(long now) {
+			return this.since.get() == NONE && this.since.compareAndSet(NONE, now);
+		}
+
+		/** Undoes a {@link #begin}. */
+		void forget(long now) {
+			this.since.compareAndSet(now, NONE);
+		}
+
+		void end(long now) {
+			long since = this.since.getAndSet(NONE);
+			if (since != NONE) {
+				this.timer.record(now - since, TimeUnit.NANOSECONDS);
+			}
+		}
+
 	}
 
 	private static final class OneNode {
@@ -82,6 +146,8 @@ public final class NodeMeters implements NodeListener {
 
 		private final Map<String, Counter> errors = new ConcurrentHashMap<>();
 
+		private final Outage outage;
+
 		private volatile long skewMicros;
 
 		private volatile BreakerState state = BreakerState.CLOSED;
@@ -94,6 +160,11 @@ public final class NodeMeters implements NodeListener {
 				.serviceLevelObjectives(MeterNames.latencyBuckets())
 				.tag("node", name)
 				.register(registry);
+			this.outage = new Outage(Timer.builder(MeterNames.OUTAGE)
+				.description("Time from the first check that the breaker of a Redis node refused until it closed")
+				.tag("node", name)
+				.register(registry));
+			reasons().forEach(this::errors);
 			this.skew = TimeGauge
 				.builder(MeterNames.REDIS_CLOCK_SKEW, this, TimeUnit.MICROSECONDS, (meters) -> meters.skewMicros)
 				.description("How far the clock of a Redis node is ahead of this instance's")
@@ -105,32 +176,37 @@ public final class NodeMeters implements NodeListener {
 				.register(registry);
 		}
 
+		/** Another thread may have closed the breaker since it refused the check. */
+		void refused(long now) {
+			if (this.outage.begin(now) && this.state == BreakerState.CLOSED) {
+				this.outage.forget(now);
+			}
+		}
+
 		void error(String reason) {
-			this.errors
-				.computeIfAbsent(reason,
-						(text) -> Counter.builder(MeterNames.REDIS_ERRORS)
-							.description("Checks that a Redis node did not answer, and give-backs that it did not take")
-							.tags("node", this.name, "reason", text)
-							.register(this.registry))
-				.increment();
+			errors(reason).increment();
+		}
+
+		private Counter errors(String reason) {
+			return this.errors.computeIfAbsent(reason,
+					(text) -> Counter.builder(MeterNames.REDIS_ERRORS)
+						.description("Checks that a Redis node did not answer, and give-backs that it did not take")
+						.tags("node", this.name, "reason", text)
+						.register(this.registry));
 		}
 
 		void remove() {
 			this.registry.remove(this.latency);
+			this.registry.remove(this.outage.timer);
 			this.registry.remove(this.skew);
 			this.registry.remove(this.breaker);
 			this.errors.values().forEach(this.registry::remove);
 		}
 
 		private static String states() {
-			StringBuilder text = new StringBuilder();
-			for (BreakerState state : BreakerState.values()) {
-				text.append((state.ordinal() > 0) ? ", " : "")
-					.append(state.ordinal())
-					.append(' ')
-					.append(state.text().toLowerCase(Locale.ROOT));
-			}
-			return text.toString();
+			return Stream.of(BreakerState.values())
+				.map((state) -> state.ordinal() + " " + state.text())
+				.collect(Collectors.joining(", "));
 		}
 
 	}

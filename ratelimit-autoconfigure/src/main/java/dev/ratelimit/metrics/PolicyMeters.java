@@ -1,7 +1,6 @@
 package dev.ratelimit.metrics;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -18,6 +17,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Settlement;
 
 /**
  * The meters of one policy. A new version starts its decisions from zero and keeps the
@@ -39,17 +39,20 @@ final class PolicyMeters {
 
 	private final CounterTable<FailureMode, Decision.Reason> degraded;
 
+	private final CounterTable<Settlement, Only> settles;
+
 	private final Map<String, Counter> refusals;
 
 	private final @Nullable Standing standing;
 
 	private PolicyMeters(MeterRegistry registry, String id, List<Decisions> decisions,
-			CounterTable<FailureMode, Decision.Reason> degraded, Map<String, Counter> refusals,
-			@Nullable Standing standing) {
+			CounterTable<FailureMode, Decision.Reason> degraded, CounterTable<Settlement, Only> settles,
+			Map<String, Counter> refusals, @Nullable Standing standing) {
 		this.registry = registry;
 		this.id = id;
 		this.decisions = decisions;
 		this.degraded = degraded;
+		this.settles = settles;
 		this.refusals = refusals;
 		this.standing = standing;
 	}
@@ -64,17 +67,35 @@ final class PolicyMeters {
 		List<Decisions> decisions = versions.stream()
 			.map((version) -> new Decisions(version.version(), decisions(registry, id, version(version))))
 			.toList();
-		return new PolicyMeters(registry, id, decisions, degraded(registry, id), refusals(registry, versions),
-				Standing.of(registry, newest));
+		return new PolicyMeters(registry, id, decisions, begun(degraded(registry, id), newest),
+				awaited(settles(registry, id), newest), refusals(registry, versions), Standing.of(registry, newest));
 	}
 
 	/**
-	 * For all decisions whose policy does not exist: what it was called is the caller's
-	 * word.
+	 * What an outage begins with is at 0 before it, so that alerts see its first step.
+	 */
+	private static CounterTable<FailureMode, Decision.Reason> begun(CounterTable<FailureMode, Decision.Reason> degraded,
+			Policy newest) {
+		Stream.of(Decision.Reason.TIMEOUT, Decision.Reason.UNAVAILABLE, Decision.Reason.BREAKER_OPEN)
+			.forEach((reason) -> degraded.begin(newest.settings().onFailure(), reason));
+		return degraded;
+	}
+
+	private static CounterTable<Settlement, Only> awaited(CounterTable<Settlement, Only> settles, Policy newest) {
+		if (newest.settings().settling() != null) {
+			settles.begin(Settlement.LOST, Only.ONE);
+		}
+		return settles;
+	}
+
+	/**
+	 * For all decisions whose policy does not exist. The name of such a policy may come
+	 * from a caller, so it is no tag.
 	 */
 	static PolicyMeters ofUnknown(MeterRegistry registry) {
+		Standing.info(registry, UNKNOWN, NONE);
 		return new PolicyMeters(registry, UNKNOWN, List.of(new Decisions(0, decisions(registry, UNKNOWN, NONE))),
-				degraded(registry, UNKNOWN), Map.of(), null);
+				degraded(registry, UNKNOWN), settles(registry, UNKNOWN), Map.of(), null);
 	}
 
 	void decided(long version, Decision.Outcome outcome, Decision.Source source) {
@@ -99,6 +120,10 @@ final class PolicyMeters {
 
 	void degraded(FailureMode mode, Decision.Reason reason) {
 		this.degraded.increment(mode, reason);
+	}
+
+	void settled(Settlement settlement) {
+		this.settles.increment(settlement, Only.ONE);
 	}
 
 	/**
@@ -130,7 +155,8 @@ final class PolicyMeters {
 				remove(counter);
 			}
 		});
-		return new PolicyMeters(this.registry, this.id, decisions, this.degraded, refusals(this.registry, versions),
+		return new PolicyMeters(this.registry, this.id, decisions, begun(this.degraded, newest),
+				awaited(this.settles, newest), refusals(this.registry, versions),
 				(this.standing != null) ? this.standing.succeededBy(this.registry, newest, this::remove)
 						: Standing.of(this.registry, newest));
 	}
@@ -141,6 +167,7 @@ final class PolicyMeters {
 	void retire() {
 		this.decisions.forEach((decisions) -> decisions.table().retire(this::remove));
 		this.degraded.retire(this::remove);
+		this.settles.retire(this::remove);
 		this.refusals.values().forEach(this::remove);
 		if (this.standing != null) {
 			this.standing.all().forEach(this::remove);
@@ -169,7 +196,15 @@ final class PolicyMeters {
 		return new CounterTable<>(FailureMode.class, Decision.Reason.class,
 				(mode, reason) -> Counter.builder(MeterNames.DEGRADED)
 					.description("Decisions that a failure mode made because the counters could not")
-					.tags("policy", id, "mode", mode.name().toLowerCase(Locale.ROOT), "reason", reason.text())
+					.tags("policy", id, "mode", mode.text(), "reason", reason.text())
+					.register(registry));
+	}
+
+	private static CounterTable<Settlement, Only> settles(MeterRegistry registry, String id) {
+		return new CounterTable<>(Settlement.class, Only.class,
+				(settlement, only) -> Counter.builder(MeterNames.SETTLE)
+					.description("Estimated costs by what became of them after the response")
+					.tags("policy", id, "outcome", settlement.text())
 					.register(registry));
 	}
 
@@ -183,19 +218,28 @@ final class PolicyMeters {
 					.register(registry)));
 	}
 
-	/** The floor refuses too, but is not a limit of the policy. */
+	/** Floor and ceiling refuse too, but are not limits of the policy. */
 	private static Stream<String> limits(List<Policy> versions) {
 		return versions.stream().flatMap(PolicyMeters::limits).distinct();
 	}
 
 	private static Stream<String> limits(Policy policy) {
+		Policy.Settings settings = policy.settings();
 		Stream<String> limits = policy.limits().stream().map(Limit::name);
-		return (policy.settings().degradedFloor() != null) ? Stream.concat(limits, Stream.of("degraded-floor"))
-				: limits;
+		Stream<String> floor = (settings.degradedFloor() != null) ? Stream.of("degraded-floor") : Stream.empty();
+		Stream<String> ceiling = (settings.degradedCeiling() != null) ? Stream.of("degraded-ceiling") : Stream.empty();
+		return Stream.of(limits, floor, ceiling).flatMap(Function.identity());
 	}
 
 	private static String version(Policy policy) {
 		return Long.toString(policy.version());
+	}
+
+	/** The only column of a table with one tag. */
+	private enum Only {
+
+		ONE
+
 	}
 
 	/**
@@ -207,10 +251,11 @@ final class PolicyMeters {
 	/**
 	 * What there is of a policy at once, with tags of its newest version.
 	 */
-	private record Standing(Gauge info, Counter overage) {
+	private record Standing(Gauge info, Counter overage, Counter rollbacks) {
 
 		static Standing of(MeterRegistry registry, Policy newest) {
-			return new Standing(info(registry, newest), overage(registry, newest));
+			return new Standing(info(registry, newest), overage(registry, newest),
+					RolloutMeters.rollbacks(registry, newest.id()));
 		}
 
 		/**
@@ -227,17 +272,21 @@ final class PolicyMeters {
 				remove.accept(this.overage);
 			}
 			return new Standing(owned ? this.info : info(registry, newest),
-					enforced ? this.overage : overage(registry, newest));
+					enforced ? this.overage : overage(registry, newest), this.rollbacks);
 		}
 
 		Stream<Meter> all() {
-			return Stream.of(this.info, this.overage);
+			return Stream.of(this.info, this.overage, this.rollbacks);
 		}
 
 		private static Gauge info(MeterRegistry registry, Policy newest) {
+			return info(registry, newest.id(), owner(newest));
+		}
+
+		static Gauge info(MeterRegistry registry, String policy, String owner) {
 			return Gauge.builder(MeterNames.POLICY_INFO, () -> 1)
 				.description("Who is called about a policy")
-				.tags("policy", newest.id(), "owner", owner(newest))
+				.tags("policy", policy, "owner", owner)
 				.register(registry);
 		}
 
@@ -255,7 +304,7 @@ final class PolicyMeters {
 		}
 
 		private static String enforcement(Policy policy) {
-			return policy.settings().enforcement().name().toLowerCase(Locale.ROOT);
+			return policy.settings().enforcement().text();
 		}
 
 	}

@@ -4,7 +4,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 import dev.ratelimit.Decision;
@@ -12,7 +11,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 
 /**
- * The limiter for code that speaks Reactor.
+ * The limiter for code that uses Reactor.
  */
 @FunctionalInterface
 public interface ReactiveRateLimiter {
@@ -27,21 +26,14 @@ public interface ReactiveRateLimiter {
 	}
 
 	/**
-	 * A decision that is being made. What was asked is counted whether or not somebody
-	 * still waits for it, and whoever does goes on away from the threads that decisions
-	 * come from.
+	 * A pending decision. The request is counted even if the subscription is cancelled;
+	 * subscribers continue on Reactor's parallel scheduler, not on the threads that
+	 * decisions come from.
 	 */
 	static Mono<Decision> decided(CompletionStage<Decision> stage) {
-		return decided(stage, Schedulers.parallel());
-	}
-
-	/**
-	 * A decision that is being made, for somebody who knows where to go on.
-	 */
-	static Mono<Decision> decided(CompletionStage<Decision> stage, Scheduler scheduler) {
 		CompletableFuture<Decision> decision = stage.toCompletableFuture();
 		boolean here = decision.isDone() && !decision.isCompletedExceptionally();
-		return here ? Mono.just(decision.join()) : Mono.fromFuture(decision, true).publishOn(scheduler);
+		return here ? Mono.just(decision.join()) : Mono.fromFuture(decision, true).publishOn(Schedulers.parallel());
 	}
 
 }

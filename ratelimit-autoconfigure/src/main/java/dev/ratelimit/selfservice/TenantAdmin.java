@@ -10,7 +10,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,26 +18,26 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
-import dev.ratelimit.admin.AdminBody;
-import dev.ratelimit.admin.AdminChanges;
+import dev.ratelimit.admin.AdminAccess;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.admin.AdminProblem;
-import dev.ratelimit.admin.AdminQuery;
 import dev.ratelimit.admin.Audit;
-import dev.ratelimit.admin.ControlProblems;
+import dev.ratelimit.admin.Fields;
 import dev.ratelimit.admin.UsageView;
+import dev.ratelimit.control.Author;
+import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.limiter.CallerUsage;
 import dev.ratelimit.limiter.LimitUsage;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.web.VerifiedTenant;
 
 /**
- * Lets a tenant's administrator look at what the tenant has used and tighten its limits.
- * Whose they are is said by the verified token alone, and no call can raise anything.
+ * Shows the usage of a tenant to its administrators, and lets them tighten its limits.
+ * Only the verified token names the tenant, and no call can raise a limit.
  */
-public final class TenantAdmin {
+final class TenantAdmin {
 
-	/** How many policies one answer is about, so that none keeps Redis busy. */
+	/** Policies in one answer, so that no call keeps Redis busy. */
 	private static final int PAGE = 100;
 
 	private final Supplier<PolicySet> policies;
@@ -51,18 +50,17 @@ public final class TenantAdmin {
 
 	private final AdminCheck check;
 
-	private final AdminChanges changes;
+	private final AdminAccess access;
 
 	private final UsageView view;
 
 	private final TenantCalls calls = new TenantCalls(System::nanoTime);
 
 	/**
-	 * Creates it.
-	 * @param tenants whom a token speaks for
-	 * @param check whether somebody administrates a tenant
+	 * @param tenants the tenant of a token
+	 * @param check who administrates a tenant
 	 */
-	public TenantAdmin(Supplier<PolicySet> policies, Supplier<CallerUsage> usage, TenantLimits limits,
+	TenantAdmin(Supplier<PolicySet> policies, Supplier<CallerUsage> usage, TenantLimits limits,
 			Function<@Nullable Principal, @Nullable VerifiedTenant> tenants, AdminCheck check, Audit audit,
 			Clock clock) {
 		this.policies = policies;
@@ -70,8 +68,8 @@ public final class TenantAdmin {
 		this.limits = limits;
 		this.tenants = tenants;
 		this.check = check;
-		// Who may is found out below, with answers that a tenant understands.
-		this.changes = new AdminChanges(AdminCheck.ANYBODY, audit);
+		// The check is made below, with answers that a tenant understands.
+		this.access = new AdminAccess(AdminCheck.ANYBODY, audit);
 		this.view = new UsageView(clock);
 	}
 
@@ -80,110 +78,93 @@ public final class TenantAdmin {
 	}
 
 	/**
-	 * What the tenant has used under the policies that count by tenant. Fails with an
-	 * {@link AdminProblem}.
-	 * @param query {@code after} which policy, if not the first are wanted
+	 * The tenant's usage under the policies that count by tenant.
+	 * @param query {@code after}: the last policy of the previous page
 	 */
-	CompletionStage<Map<String, Object>> show(@Nullable Principal principal, Map<String, String> query) {
-		try {
-			VerifiedTenant tenant = tenant(principal);
-			this.calls.require(tenant.tenant());
-			String after = AdminQuery.of(query, "after").text("after");
-			List<String> ids = this.policies.get()
-				.policies()
-				.stream()
-				.filter((policy) -> policy.limits().stream().anyMatch(TenantAdmin::isTenants))
-				.map(Policy::id)
-				.filter((id) -> id.compareTo(after) > 0)
-				.sorted()
-				.limit(PAGE + 1)
-				.toList();
-			CompletionStage<List<Map<String, Object>>> all = CompletableFuture.completedStage(new ArrayList<>());
-			for (String id : ids.subList(0, Math.min(PAGE, ids.size()))) {
-				all = all.thenCombine(show(id, tenant), (described, policy) -> {
-					described.add(policy);
-					return described;
-				});
-			}
-			return all.thenApply((described) -> {
-				Map<String, Object> answer = new LinkedHashMap<>();
-				answer.put("tenant", tenant.tenant());
-				answer.put("policies", described);
-				if (ids.size() > PAGE) {
-					answer.put("after", ids.get(PAGE - 1));
-				}
-				return answer;
+	CompletionStage<Map<String, Object>> show(Fields query, @Nullable Principal principal) {
+		VerifiedTenant tenant = tenant(principal);
+		this.calls.require(tenant.tenant());
+		String after = query.only("after").text("after", "");
+		List<String> ids = this.policies.get()
+			.policies()
+			.stream()
+			.filter((policy) -> policy.limits().stream().anyMatch(TenantAdmin::isTenants))
+			.map(Policy::id)
+			.filter((id) -> id.compareTo(after) > 0)
+			.sorted()
+			.limit(PAGE + 1)
+			.toList();
+		CompletionStage<List<Map<String, Object>>> all = CompletableFuture.completedStage(new ArrayList<>());
+		for (String id : ids.subList(0, Math.min(PAGE, ids.size()))) {
+			all = all.thenCombine(show(id, tenant), (described, policy) -> {
+				described.add(policy);
+				return described;
 			});
 		}
-		catch (AdminProblem ex) {
-			return CompletableFuture.failedStage(ex);
-		}
+		return all.thenApply((described) -> new JsonObject().with("tenant", tenant.tenant())
+			.with("policies", described)
+			.with("after", (ids.size() > PAGE) ? ids.get(PAGE - 1) : null));
 	}
 
 	/**
-	 * Tightens limits. Fails with an {@link AdminProblem}.
+	 * Tightens limits.
 	 */
-	CompletionStage<Map<String, Object>> change(AdminBody body, @Nullable Principal principal) {
+	CompletionStage<Map<String, Object>> change(Fields body, @Nullable Principal principal) {
 		if (principal == null) {
-			// Not in the trail, which strangers could fill.
+			// Not recorded: strangers could fill the trail.
 			return CompletableFuture.failedStage(AdminProblem.unauthenticated());
 		}
-		String reason = body.reason();
-		return this.changes.attempt(Audit.TENANT + "limits", target(body), reason, principal, "", () -> {
+		return this.access.attempt(Audit.TENANT + "limits", target(body), body, principal, "", () -> {
 			VerifiedTenant tenant = tenant(principal);
 			this.calls.require(tenant.tenant());
 			TenantRequest wished = TenantRequest.parse(body);
-			Map<String, List<Quota>> granted = this.limits.granted(wished.policy(), tenant.tenant(), tenant.tier());
+			Map<String, List<Quota>> granted = this.limits.granted(request(wished.policy(), tenant));
 			if (granted == null) {
 				throw AdminProblem.invalid("policy", "There is no such policy",
 						"Use one of those that GET /ratelimit/tenants/me/usage lists.");
 			}
 			wished.requireWithin(granted);
-			return ControlProblems
-				.translated(change(wished, granted, tenant.tenant(), AdminChanges.actor(principal), reason));
+			return change(wished, granted, tenant.tenant(), AdminAccess.author(body, principal));
 		});
 	}
 
-	private CompletionStage<AdminChanges.Result> change(TenantRequest wished, Map<String, List<Quota>> granted,
-			String tenant, String actor, String reason) {
+	private CompletionStage<AdminAccess.Result> change(TenantRequest wished, Map<String, List<Quota>> granted,
+			String tenant, Author author) {
 		return this.limits.own(wished.policy(), tenant).thenCompose((before) -> {
 			Map<String, List<Quota>> own = new LinkedHashMap<>(before.limits());
 			own.putAll(wished.limits());
 			own.values().removeIf(List::isEmpty);
-			// What the policy does not have any more would keep the rest from being
-			// written.
+			// A limit that the policy no longer has would make the whole write fail.
 			own.keySet().retainAll(granted.keySet());
-			Map<String, Object> answer = new LinkedHashMap<>();
-			answer.put("policy", wished.policy());
-			answer.put("granted", texts(granted));
-			answer.put("own", texts(own));
-			AdminChanges.Result result = new AdminChanges.Result(texts(before.limits()).toString(),
-					texts(own).toString(), answer);
+			AdminAccess.Result result = new AdminAccess.Result(TenantLimits.texts(before.limits()).toString(),
+					TenantLimits.texts(own).toString(),
+					new JsonObject().with("policy", wished.policy())
+						.with("granted", TenantLimits.texts(granted))
+						.with("own", TenantLimits.texts(own)));
 			return own.equals(before.limits()) ? CompletableFuture.completedStage(result)
-					: this.limits
-						.write(wished.policy(), tenant, new TenantLimits.Own(before.version(), own), actor, reason)
+					: this.limits.write(wished.policy(), tenant, new TenantLimits.Own(before.version(), own), author)
 						.thenApply((done) -> result);
 		});
 	}
 
 	private CompletionStage<Map<String, Object>> show(String policy, VerifiedTenant tenant) {
-		Request request = Request.of(policy).with(Dimension.TENANT, tenant.tenant()).withTier(tenant.tier());
+		Request request = request(policy, tenant);
 		CallerUsage usage = this.usage.get();
 		CallerUsage.Found found = usage.find(request, TenantAdmin::isTenants);
-		Map<String, List<Quota>> granted = this.limits.granted(policy, tenant.tenant(), tenant.tier());
-		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("policy", policy);
-		CompletionStage<List<LimitUsage>> usages = (found != null) ? usage.look(found, request)
+		Map<String, List<Quota>> known = this.limits.granted(request);
+		Map<String, List<Quota>> granted = (known != null) ? known : Map.of();
+		CompletionStage<List<LimitUsage>> usages = (found != null) ? usage.read(found, request)
 				: CompletableFuture.completedStage(List.of());
-		return usages.thenApply((limits) -> {
-			described.put("limits", limits.stream().map((limit) -> {
-				Map<String, Object> shown = this.view.describe(limit);
-				shown.put("granted", UsageView
-					.names((granted != null) ? granted.getOrDefault(limit.limit().name(), List.of()) : List.of()));
-				return shown;
-			}).toList());
-			return described;
-		});
+		return usages
+			.thenApply((limits) -> new JsonObject().with("policy", policy)
+				.with("limits", limits.stream()
+					.map((limit) -> this.view.describe(limit)
+						.with("granted", UsageView.names(granted.getOrDefault(limit.limit().name(), List.of()))))
+					.toList()));
+	}
+
+	private static Request request(String policy, VerifiedTenant tenant) {
+		return Request.of(policy).with(Dimension.TENANT, tenant.tenant()).withTier(tenant.tier());
 	}
 
 	private VerifiedTenant tenant(@Nullable Principal principal) {
@@ -195,20 +176,13 @@ public final class TenantAdmin {
 			throw AdminProblem.forbidden("The token names no tenant");
 		}
 		if (!this.check.mayWrite(principal)) {
-			throw AdminProblem.forbidden("This is for administrators of the tenant");
+			throw AdminProblem.forbidden("Only administrators of the tenant may call this");
 		}
 		return tenant;
 	}
 
-	private static String target(AdminBody body) {
-		return (body.get("policy") instanceof String id) ? id + " by tenant" : "";
-	}
-
-	private static Map<String, Object> texts(Map<String, List<Quota>> limits) {
-		return limits.entrySet()
-			.stream()
-			.collect(Collectors.toMap(Map.Entry::getKey, (limit) -> UsageView.names(limit.getValue()),
-					(first, second) -> second, LinkedHashMap::new));
+	private static String target(Fields body) {
+		return (body.value("policy") instanceof String id) ? id + " by tenant" : "";
 	}
 
 }

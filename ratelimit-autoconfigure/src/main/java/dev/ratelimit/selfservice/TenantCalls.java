@@ -15,8 +15,8 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.memory.MemoryCounters;
 
 /**
- * How often a tenant may ask this instance about itself. Each look costs the Redis of all
- * tenants a call, and each change an entry in a trail that nothing is ever taken from.
+ * Limits how often a tenant may call this instance about itself. Each read costs the
+ * shared Redis a call, and each change an entry in a trail that keeps entries for months.
  */
 final class TenantCalls {
 
@@ -29,10 +29,6 @@ final class TenantCalls {
 
 	private final MemoryCounters counters;
 
-	/**
-	 * Creates it.
-	 * @param nanos a monotonic clock
-	 */
 	TenantCalls(LongSupplier nanos) {
 		this.counters = new MemoryCounters(MOST_TENANTS, () -> nanos.getAsLong() / 1_000, nanos);
 	}
@@ -48,7 +44,7 @@ final class TenantCalls {
 			.join();
 		if (grant.refused()) {
 			long wait = grant.readings().get(0).waitFor(1);
-			throw AdminProblem.tooMany("A tenant may ask about itself " + PER_MINUTE + " times a minute",
+			throw AdminProblem.tooMany("A tenant may make " + PER_MINUTE + " of these calls per minute",
 					Math.max(1, (wait + 999_999) / 1_000_000));
 		}
 	}

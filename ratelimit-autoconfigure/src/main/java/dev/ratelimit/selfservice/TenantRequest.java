@@ -7,47 +7,43 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.ForcedMode;
+import dev.ratelimit.PrintableText;
 import dev.ratelimit.Quota;
-import dev.ratelimit.admin.AdminBody;
 import dev.ratelimit.admin.AdminProblem;
+import dev.ratelimit.admin.Fields;
 
 /**
- * Reads {@code {"policy": "orders", "limits": {"per-tenant": "500/s"}, "reason": "…"}}.
- * With {@code null} for a limit the tenant lets go of what it has said about it.
+ * Limits that a tenant gives itself: {@code {"policy": "orders", "limits": {"per-tenant":
+ * "500/s"}, "reason": "…"}}. A limit that is {@code null} goes back to the granted one.
  *
  * @param policy id of the policy
- * @param limits quotas by the name of the limit, empty to let go
+ * @param limits quotas by the name of the limit, empty for the granted ones
  */
 record TenantRequest(String policy, Map<String, List<Quota>> limits) {
 
-	static final String EXAMPLE = "Send something like {\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"500/s\"}, "
+	private static final String EXAMPLE = "Send something like {\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"500/s\"}, "
 			+ "\"reason\": \"…\"}.";
 
-	private static final List<String> FIELDS = List.of("policy", "limits", "reason");
-
-	static TenantRequest parse(AdminBody body) {
-		body.requireOnly(EXAMPLE, FIELDS);
-		if (!(body.get("policy") instanceof String policy)) {
-			throw AdminProblem.invalid("policy", "The policy is missing", EXAMPLE);
-		}
-		if (!(body.get("limits") instanceof Map<?, ?> limits) || limits.isEmpty()) {
+	static TenantRequest parse(Fields body) {
+		body.only(EXAMPLE, List.of("policy", "limits", "reason"));
+		String policy = body.text("policy");
+		Map<String, List<Quota>> quotas = new LinkedHashMap<>();
+		body.object("limits").forEach((limit, value) -> quotas.put(limit, quotas(limit, value)));
+		if (quotas.isEmpty()) {
 			throw AdminProblem.invalid("limits", "The limits are missing", EXAMPLE);
 		}
-		Map<String, List<Quota>> quotas = new LinkedHashMap<>();
-		limits.forEach((limit, value) -> quotas.put(String.valueOf(limit), quotas(String.valueOf(limit), value)));
 		return new TenantRequest(policy, quotas);
 	}
 
 	/**
-	 * Checks that nothing is wished for that operators do not grant.
+	 * Checks that no limit is above the granted one.
 	 */
 	void requireWithin(Map<String, List<Quota>> granted) {
 		this.limits.forEach((limit, quotas) -> {
 			List<Quota> most = granted.get(limit);
 			if (most == null) {
 				throw AdminProblem.invalid(field(limit), "The policy has no such limit that counts by tenant alone",
-						granted.isEmpty() ? "There is none under this policy."
+						granted.isEmpty() ? "The policy has none."
 								: "Use one of: " + String.join(", ", granted.keySet()) + ".");
 			}
 			quotas.forEach((quota) -> requireWithin(limit, quota, most));
@@ -61,8 +57,8 @@ record TenantRequest(String policy, Map<String, List<Quota>> limits) {
 			.orElseThrow(() -> AdminProblem.invalid(field(limit), "The limit has no quota for this window",
 					"Change one of: " + granted.stream().map(Quota::toString).toList() + "."));
 		if (quota.permits() > most.permits() || quota.burst() > most.burst()) {
-			throw AdminProblem.forbidden("Limit '" + limit + "' can be at most " + most + " for this tenant, not "
-					+ quota + "; more than that is for operators to give");
+			throw AdminProblem.forbidden("Limit '" + PrintableText.of(limit) + "' can be at most " + most
+					+ " for this tenant; only operators can raise it");
 		}
 	}
 
@@ -72,16 +68,16 @@ record TenantRequest(String policy, Map<String, List<Quota>> limits) {
 		}
 		Collection<?> texts = (value instanceof Collection<?> several) ? several : List.of(value);
 		try {
-			return texts.stream().map((text) -> Quota.parse(ForcedMode.printable(String.valueOf(text)))).toList();
+			return texts.stream().map((text) -> Quota.parse(PrintableText.of(String.valueOf(text)))).toList();
 		}
 		catch (IllegalArgumentException ex) {
-			throw AdminProblem.invalid(field(limit), String.valueOf(ex.getMessage()),
-					"Use a quota such as 500/s or [\"500/s\", \"10000/h\"], or null to let go of it.");
+			throw AdminProblem.invalid(field(limit), "This is not a quota",
+					"Use a quota such as 500/s or [\"500/s\", \"10000/h\"], or null for the granted one.");
 		}
 	}
 
 	private static String field(String limit) {
-		return "limits." + ForcedMode.printable(limit);
+		return "limits." + PrintableText.of(limit);
 	}
 
 }

@@ -1,5 +1,5 @@
 /**
- * What a tenant's administrator may do about the tenant's own limits, on the
+ * Lets administrators of a tenant see and tighten the limits of their own tenant, on the
  * application's own port.
  */
 @NullMarked

@@ -5,54 +5,55 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Decision;
 
 /**
- * The trace that a call is part of. Knows no type of a library for tracing: an
- * application need not have one.
+ * The trace that a call is part of. Uses no type of a tracing library, as an application
+ * need not have one.
  */
 public interface CallTrace {
 
-	/** For a call that nobody traces. */
+	/** For a call without a trace. */
 	CallTrace NONE = new CallTrace() {
-
-		@Override
-		public void decided(Decision decision) {
-			// Nobody wants to know.
-		}
-
-		@Override
-		public @Nullable String id() {
-			return null;
-		}
-
 	};
 
 	/**
-	 * Notes on the call's span what was decided. Never throws.
+	 * Notes a decision on the call's span. Never throws.
 	 */
-	void decided(Decision decision);
+	default void decided(Decision decision) {
+	}
 
 	/**
 	 * Id of the trace, for problem documents; {@code null} if there is none.
 	 */
-	@Nullable String id();
+	default @Nullable String id() {
+		return null;
+	}
 
 	/**
-	 * Where traces are found.
+	 * Finds the traces of calls.
 	 */
 	@FunctionalInterface
 	interface Source {
 
-		/** What Reactor's context has the observation of a call under. */
+		/** Key of a call's observation in Reactor's context. */
 		String CONTEXT_KEY = "micrometer.observation";
 
-		/** For an application that traces nothing. */
+		/** For an application without tracing. */
 		Source NONE = (observation) -> CallTrace.NONE;
 
 		/**
 		 * The trace of a call.
-		 * @param observation what the call's context has under {@link #CONTEXT_KEY},
-		 * {@code null} for the call that this thread works for
+		 * @param observation value under {@link #CONTEXT_KEY} in the call's context,
+		 * {@code null} for the current observation of this thread
 		 */
 		CallTrace find(@Nullable Object observation);
+
+		/**
+		 * The trace of a call, with a decision noted on its span.
+		 */
+		default CallTrace decided(Decision decision, @Nullable Object observation) {
+			CallTrace trace = find(observation);
+			trace.decided(decision);
+			return trace;
+		}
 
 	}
 

@@ -6,27 +6,14 @@ import java.util.List;
 
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.util.pattern.PathPattern;
-import org.springframework.web.util.pattern.PathPatternParser;
-import org.springframework.web.util.pattern.PatternParseException;
 
 import dev.ratelimit.Policy;
 
 /**
- * What a path costs under a policy: the most specific of its patterns decides. A path
- * with more than one reading costs as much as its dearest.
+ * The costs of paths under a policy: the most specific pattern decides. A path with more
+ * than one reading costs as much as the most expensive of them.
  */
-final class CostPatterns {
-
-	private static final long DEFAULT_COST = 1;
-
-	/** Paths are decoded before they are matched, and not a second time. */
-	private static final PathContainer.Options DECODED = PathContainer.Options.create('/', false);
-
-	private final List<Entry> mostSpecificFirst;
-
-	private CostPatterns(List<Entry> mostSpecificFirst) {
-		this.mostSpecificFirst = mostSpecificFirst;
-	}
+record CostPatterns(List<Entry> mostSpecificFirst, long otherwise) {
 
 	/**
 	 * Compiles the patterns of a policy.
@@ -36,16 +23,16 @@ final class CostPatterns {
 		List<Entry> entries = new ArrayList<>();
 		policy.settings().costs().forEach((pattern, cost) -> entries.add(entry(policy.id(), pattern, cost)));
 		entries.sort(Comparator.comparing(Entry::pattern));
-		return new CostPatterns(List.copyOf(entries));
+		return new CostPatterns(List.copyOf(entries), ResolutionPlans.Plan.estimate(policy));
 	}
 
 	long cost(String rawPath) {
 		if (this.mostSpecificFirst.isEmpty()) {
-			return DEFAULT_COST;
+			return this.otherwise;
 		}
 		long cost = 0;
-		for (String path : PathReadings.of(rawPath)) {
-			cost = Math.max(cost, cost(PathContainer.parsePath(path, DECODED)));
+		for (PathContainer path : PathPatterns.containers(PathReadings.of(rawPath))) {
+			cost = Math.max(cost, cost(path));
 		}
 		return cost;
 	}
@@ -56,22 +43,19 @@ final class CostPatterns {
 				return entry.cost();
 			}
 		}
-		return DEFAULT_COST;
+		return this.otherwise;
 	}
 
 	private static Entry entry(String policy, String text, long cost) {
-		boolean trailingSlash = text.length() > 1 && text.endsWith("/");
 		try {
-			return new Entry(PathPatternParser.defaultInstance
-				.parse(trailingSlash ? text.substring(0, text.length() - 1) : text), cost);
+			return new Entry(PathPatterns.parse(text), cost);
 		}
-		catch (PatternParseException ex) {
-			throw new IllegalArgumentException(PathCosts.where(policy, text) + "not a path pattern (" + ex.getMessage()
-					+ "), write for example /orders/export/** or /orders/{id}/report", ex);
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException(PathCosts.where(policy, text) + ex.getMessage(), ex);
 		}
 	}
 
-	private record Entry(PathPattern pattern, long cost) {
+	record Entry(PathPattern pattern, long cost) {
 	}
 
 }

@@ -1,21 +1,47 @@
 package dev.ratelimit.web;
 
-/**
- * Which headers tell a caller about its limits. A {@code Retry-After} is always sent.
- *
- * @param style which fields are written
- * @param degraded what they say while the counters cannot answer
- */
-public record HeaderOptions(Style style, Degraded degraded) {
+import java.util.List;
 
-	public static final HeaderOptions DEFAULTS = new HeaderOptions(Style.BOTH, Degraded.MARKER);
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Headers that tell a caller about its limits. A {@code Retry-After} is always sent.
+ *
+ * @param style Which header fields are written; one or several.
+ * @param degraded Whether a response tells that its limits could not be checked.
+ */
+public record HeaderOptions(@DefaultValue("both") List<Style> style, @DefaultValue("marker") Degraded degraded) {
+
+	public static final HeaderOptions DEFAULTS = new HeaderOptions(List.of(Style.BOTH), Degraded.MARKER);
+
+	public HeaderOptions {
+		style = List.copyOf(style);
+	}
+
+	/**
+	 * Whether any fields are written besides Retry-After.
+	 */
+	public boolean any() {
+		return !this.style.contains(Style.NONE);
+	}
+
+	/**
+	 * Whether the styles go together: one at least, and none alone.
+	 */
+	public boolean isValid() {
+		return !this.style.isEmpty() && (any() || this.style.size() == 1);
+	}
 
 	boolean legacy() {
-		return this.style == Style.BOTH || this.style == Style.LEGACY;
+		return this.style.contains(Style.BOTH) || this.style.contains(Style.LEGACY);
 	}
 
 	boolean draft() {
-		return this.style == Style.BOTH || this.style == Style.DRAFT;
+		return this.style.contains(Style.BOTH) || this.style.contains(Style.DRAFT);
+	}
+
+	boolean separate() {
+		return this.style.contains(Style.SEPARATE);
 	}
 
 	/** The marker is one of the legacy fields. */
@@ -37,7 +63,13 @@ public record HeaderOptions(Style style, Degraded degraded) {
 		/** {@code RateLimit} and {@code RateLimit-Policy}. */
 		DRAFT,
 
-		/** Neither. */
+		/**
+		 * {@code RateLimit-Limit}, {@code RateLimit-Remaining} and
+		 * {@code RateLimit-Reset}, of earlier drafts.
+		 */
+		SEPARATE,
+
+		/** None of them. */
 		NONE
 
 	}

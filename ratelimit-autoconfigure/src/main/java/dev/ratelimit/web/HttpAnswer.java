@@ -5,11 +5,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a decision looks like in HTTP.
+ * A decision in HTTP.
  *
- * @param status of a request that was turned away, 0 for one that goes on
- * @param headers to set on the response, replacing what it has under these names
- * @param problem what a request that was turned away is told
+ * @param status status of a refused request, 0 for one that goes on
+ * @param headers headers to set on the response, in place of its own of these names
+ * @param problem problem document of a refused request
  */
 public record HttpAnswer(int status, Map<String, String> headers, @Nullable Problem problem) {
 
@@ -17,14 +17,10 @@ public record HttpAnswer(int status, Map<String, String> headers, @Nullable Prob
 	public static final String PROBLEM_JSON = "application/problem+json";
 
 	/**
-	 * A problem document in JSON, for a request that was turned away.
+	 * The problem document in JSON, for a refused request.
 	 */
 	public @Nullable String body() {
 		return (this.problem != null) ? this.problem.json() : null;
-	}
-
-	public boolean goesOn() {
-		return this.status == 0;
 	}
 
 	/**

@@ -14,25 +14,28 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 
 /**
- * Makes HTTP of decisions: status, headers and problem document. The one place that knows
- * which decision has which status.
+ * Turns decisions into HTTP: status, headers and problem document. The one place that
+ * knows which decision has which status, and the {@code X-RateLimit-*} fields, which no
+ * standard defines and most clients read.
  */
 public final class HttpAnswers {
+
+	private static final String RETRY_AFTER = "Retry-After";
 
 	private static final HttpAnswer NOTHING = new HttpAnswer(0, Map.of(), null);
 
 	/**
-	 * How long to stay away when nobody knows for how long: a breaker probes within
-	 * seconds, and with the jitter callers come back after one or two.
+	 * Retry-After while Redis is unavailable: a breaker probes within seconds, and with
+	 * the jitter callers come back after one or two.
 	 */
 	private static final long UNAVAILABLE_MICROS = 1_000_000;
 
-	/** What a 401 has to have; a token is what most callers are known by. */
+	/** A 401 must have a challenge; most callers use tokens. */
 	private static final Map<String, String> CHALLENGE = Map.of("WWW-Authenticate", "Bearer");
 
 	/**
-	 * What the caller is to hear of several: a degraded answer, which has no number at
-	 * all, then the smallest number, then the longest reset.
+	 * The order of decisions in headers: degraded first, as it has no number, then the
+	 * fewest permits left, then the longest reset.
 	 */
 	private static final Comparator<Decision> MOST_CONSTRAINED = Comparator
 		.comparingLong((Decision decision) -> decision.degraded() ? -1 : decision.remaining())
@@ -46,12 +49,12 @@ public final class HttpAnswers {
 
 	private final Problems problems;
 
+	private final DraftFields draftFields = new DraftFields();
+
 	/**
-	 * Creates a writer of answers.
 	 * @param options which headers are written
 	 * @param epochMillis the wall clock
-	 * @param jitter gives a random number of milliseconds, from 0 to the largest one that
-	 * it is given
+	 * @param jitter gives a random number of milliseconds, from 0 to its argument
 	 * @param customizers change problem documents, in this order
 	 */
 	public HttpAnswers(HeaderOptions options, LongSupplier epochMillis, LongUnaryOperator jitter,
@@ -64,19 +67,19 @@ public final class HttpAnswers {
 
 	/**
 	 * The answer to a request that several policies decided, in their order: the first
-	 * that turned it away decides; otherwise the most constrained is told.
+	 * refusal, otherwise the headers of the most constrained decision.
 	 */
 	public HttpAnswer answer(List<Decision> decisions, @Nullable String traceId) {
+		Decision shown = null;
 		for (Decision decision : decisions) {
-			if (!decision.allowed()) {
+			if (!decision.allowed() || decisions.size() == 1) {
 				return answer(decision, traceId);
 			}
+			if (isTold(decision) && (shown == null || MOST_CONSTRAINED.compare(decision, shown) < 0)) {
+				shown = decision;
+			}
 		}
-		return decisions.stream()
-			.filter(HttpAnswers::isTold)
-			.min(MOST_CONSTRAINED)
-			.map((decision) -> answer(decision, traceId))
-			.orElse(NOTHING);
+		return (shown != null) ? goesOn(shown) : NOTHING;
 	}
 
 	/**
@@ -85,56 +88,75 @@ public final class HttpAnswers {
 	 * @param traceId for problem documents, {@code null} if there is no trace
 	 */
 	public HttpAnswer answer(Decision decision, @Nullable String traceId) {
+		return answer(decision, new Problems.Call(traceId, null));
+	}
+
+	/**
+	 * The answer to a request that one URL entry decided.
+	 * @param url name of the entry, for problem documents
+	 */
+	public HttpAnswer answer(Decision decision, @Nullable String traceId, String url) {
+		return answer(decision, new Problems.Call(traceId, url));
+	}
+
+	private HttpAnswer answer(Decision decision, Problems.Call call) {
 		if (decision.allowed()) {
-			return isTold(decision) ? goesOn(decision) : NOTHING;
+			return goesOn(decision);
 		}
 		return switch (decision.outcome()) {
-			case REFUSED -> refused(decision, traceId);
-			case DENIED -> (decision.reason() == Decision.Reason.IDENTITY)
-					? new HttpAnswer(401, CHALLENGE, this.problems.unidentified(decision, traceId))
-					: new HttpAnswer(403, Map.of(), this.problems.denied(decision, traceId));
-			// The last three let requests pass; one that did not is our fault.
-			case ERROR, ALLOWED, BYPASSED, SHADOW_REFUSED -> unavailable(decision, traceId);
+			case REFUSED -> refused(decision, call);
+			case DENIED -> switch (decision.reason()) {
+				case IDENTITY -> new HttpAnswer(401, CHALLENGE, this.problems.unidentified(decision, call));
+				case BAN -> banned(decision, call);
+				default -> new HttpAnswer(403, Map.of(), this.problems.denied(decision, call));
+			};
+			// The last three let requests pass; a refusal with one of them is our fault.
+			case ERROR, ALLOWED, BYPASSED, SHADOW_REFUSED -> unavailable(decision, call);
 		};
 	}
 
 	/**
-	 * When a caller that was turned away may come back, for an edge whose answer is not
-	 * ours to write: seconds, jittered; {@code null} if it is pointless.
+	 * Jittered seconds until a refused caller may retry, for an edge that writes its own
+	 * answer; {@code null} if waiting does not help.
 	 */
 	public @Nullable Long retryAfter(Decision decision) {
+		boolean denied = decision.outcome() == Decision.Outcome.DENIED && decision.reason() != Decision.Reason.BAN;
+		if (decision.allowed() || denied) {
+			return null;
+		}
 		LimitStatus refusing = decision.refusedBy();
-		if (decision.allowed() || decision.outcome() == Decision.Outcome.DENIED
-				|| (refusing != null && refusing.neverFits())) {
+		if (refusing != null && refusing.neverFits()) {
 			return null;
 		}
 		return RetryAfter.of((refusing != null) ? refusing.retryAfterMicros() : UNAVAILABLE_MICROS, this.jitter)
 			.seconds();
 	}
 
-	/** Shadow must not be seen, and who bypassed the limits has none to hear of. */
 	private static boolean isTold(Decision decision) {
 		return !decision.shadow() && (decision.degraded() || !decision.limits().isEmpty());
 	}
 
+	/** Shadow must not be seen, and a caller that bypassed the limits has none. */
 	private HttpAnswer goesOn(Decision decision) {
-		Map<String, String> headers = new LinkedHashMap<>();
 		LimitStatus decisive = decision.decisive();
-		if (decision.degraded() || decisive == null) {
-			if (this.options.marker()) {
-				RateLimitHeaders.writeDegraded(headers);
-			}
+		if (decision.shadow() || (decisive == null && !decision.degraded())) {
+			return NOTHING;
 		}
-		else {
+		Map<String, String> headers = new LinkedHashMap<>();
+		if (decisive != null && !decision.degraded()) {
 			write(headers, decision, decisive, resetSeconds(decisive));
+		}
+		else if (this.options.marker()) {
+			headers.put("X-RateLimit-Remaining", "-1");
+			headers.put("X-RateLimit-Policy", "degraded");
 		}
 		return new HttpAnswer(0, Collections.unmodifiableMap(headers), null);
 	}
 
-	private HttpAnswer refused(Decision decision, @Nullable String traceId) {
+	private HttpAnswer refused(Decision decision, Problems.Call call) {
 		LimitStatus refusing = decision.refusedBy();
 		if (refusing == null) {
-			return unavailable(decision, traceId);
+			return unavailable(decision, call);
 		}
 		Map<String, String> headers = new LinkedHashMap<>();
 		long resetSeconds = resetSeconds(refusing);
@@ -142,42 +164,52 @@ public final class HttpAnswers {
 			write(headers, decision, refusing, resetSeconds);
 		}
 		else if (this.options.marker()) {
-			RateLimitHeaders.writeDegradedPolicy(headers);
+			headers.put("X-RateLimit-Policy", "degraded");
 		}
 		if (this.options.legacy()) {
-			RateLimitHeaders.writeScope(headers, refusing.limit());
+			headers.put("X-RateLimit-Scope", refusing.limit().scope());
 		}
 		RetryAfter retryAfter = refusing.neverFits() ? null : RetryAfter.of(refusing.retryAfterMicros(), this.jitter);
 		if (retryAfter != null) {
-			writeRetryAfter(headers, retryAfter);
+			headers.put(RETRY_AFTER, Long.toString(retryAfter.seconds()));
 		}
-		HttpAnswer.Problem problem = this.problems.refused(decision, refusing, retryAfter, resetSeconds, traceId);
+		HttpAnswer.Problem problem = this.problems.refused(decision, refusing, retryAfter, resetSeconds, call);
 		return new HttpAnswer(429, Collections.unmodifiableMap(headers), problem);
 	}
 
-	private HttpAnswer unavailable(Decision decision, @Nullable String traceId) {
-		Map<String, String> headers = new LinkedHashMap<>();
-		RetryAfter retryAfter = RetryAfter.of(UNAVAILABLE_MICROS, this.jitter);
-		writeRetryAfter(headers, retryAfter);
-		return new HttpAnswer(503, Collections.unmodifiableMap(headers),
-				this.problems.unavailable(decision, retryAfter, traceId));
+	private HttpAnswer banned(Decision decision, Problems.Call call) {
+		RetryAfter retryAfter = RetryAfter.of(decision.retryAfter().toNanos() / 1_000, this.jitter);
+		return new HttpAnswer(429, Map.of(RETRY_AFTER, Long.toString(retryAfter.seconds())),
+				this.problems.banned(decision, retryAfter, call));
 	}
 
+	private HttpAnswer unavailable(Decision decision, Problems.Call call) {
+		RetryAfter retryAfter = RetryAfter.of(UNAVAILABLE_MICROS, this.jitter);
+		return new HttpAnswer(503, Map.of(RETRY_AFTER, Long.toString(retryAfter.seconds())),
+				this.problems.unavailable(decision, retryAfter, call));
+	}
+
+	/** The legacy limit is the burst: the remaining permits count down from it. */
 	private void write(Map<String, String> headers, Decision decision, LimitStatus status, long resetSeconds) {
 		if (this.options.legacy()) {
-			RateLimitHeaders.write(headers, decision.policy(), status, resetSeconds);
+			headers.put("X-RateLimit-Limit", Long.toString(status.quota().burst()));
+			headers.put("X-RateLimit-Remaining", Long.toString(status.remaining()));
+			headers.put("X-RateLimit-Reset", Long.toString(resetSeconds));
+			headers.put("X-RateLimit-Policy", decision.policy());
 		}
 		if (this.options.draft()) {
-			DraftFields.write(headers, decision.limits(), status);
+			this.draftFields.write(headers, decision, status);
+		}
+		if (this.options.separate()) {
+			headers.put("RateLimit-Limit", Long.toString(status.quota().burst()));
+			headers.put("RateLimit-Remaining", Long.toString(status.remaining()));
+			headers.put("RateLimit-Reset", Long.toString(-Math.floorDiv(-status.resetAfterMicros(), 1_000_000)));
 		}
 	}
 
-	private static void writeRetryAfter(Map<String, String> headers, RetryAfter retryAfter) {
-		headers.put("Retry-After", Long.toString(retryAfter.seconds()));
-	}
-
+	/** Rounded up. */
 	private long resetSeconds(LimitStatus status) {
-		return RetryAfter.ceil(this.epochMillis.getAsLong() * 1_000 + status.resetAfterMicros(), 1_000_000);
+		return -Math.floorDiv(-this.epochMillis.getAsLong() * 1_000 - status.resetAfterMicros(), 1_000_000);
 	}
 
 	private static long resetAfter(Decision decision) {

@@ -3,29 +3,29 @@ package dev.ratelimit.web;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who calls. What is not known, or is blank, is {@code null}.
+ * The facts that identify a caller; {@code null} if they are unknown or blank.
  *
  * @param tenant from a verified token or API key
- * @param user from who was authenticated
+ * @param user from the authenticated principal
  * @param tier plan, from a verified token or API key
  * @param apiKey as it was sent
  * @param apiKeyVerified whether the key is known and the caller's own; otherwise it is
- * merely claimed
- * @param ip address of the caller, or of the last proxy if that does not tell
- * @param ipVerified whether it is certain to be the caller's
- * @param failed what could not be found out because something failed
+ * only claimed
+ * @param ip address of the caller, or of the last proxy if that forwards none
+ * @param ipVerified whether the address is certain to be the caller's
+ * @param failed facts that are unknown because something failed
  */
 record Identity(@Nullable String tenant, @Nullable String user, @Nullable String tier, @Nullable String apiKey,
 		boolean apiKeyVerified, @Nullable String ip, boolean ipVerified, Failed failed) {
 
-	/** A caller about whom nothing was verified. */
+	/** A caller without any verified fact. */
 	static final Identity NOBODY = new Identity(null, null, null, null, false, null);
 
-	/** An authenticated user that cannot be told. */
-	static final Identity UNTOLD = new Identity(null, null, null, null, false, null, true, Failed.PRINCIPAL);
+	/** A caller whose principal failed. */
+	static final Identity FAILED = new Identity(null, null, null, null, false, null, true, new Failed(true, false));
 
 	/**
-	 * A caller with an address that is its own, of whom all could be found out.
+	 * A caller with a verified address, and without failures.
 	 */
 	Identity(@Nullable String tenant, @Nullable String user, @Nullable String tier, @Nullable String apiKey,
 			boolean apiKeyVerified, @Nullable String ip) {
@@ -33,7 +33,11 @@ record Identity(@Nullable String tenant, @Nullable String user, @Nullable String
 	}
 
 	static Identity ofUser(@Nullable String name) {
-		return new Identity(null, text(name), null, null, false, null);
+		return ofClaims(null, name, null);
+	}
+
+	static Identity ofClaims(@Nullable Object tenant, @Nullable Object user, @Nullable Object tier) {
+		return new Identity(text(tenant), text(user), text(tier), null, false, null);
 	}
 
 	Identity withIp(@Nullable String ip, boolean verified) {
@@ -42,10 +46,9 @@ record Identity(@Nullable String tenant, @Nullable String user, @Nullable String
 	}
 
 	/**
-	 * The same caller with an API key. What a token said stands. The key of another
-	 * tenant says nothing about this caller, and its plan is not this tenant's.
-	 * @param key the key
-	 * @param verified whose key it is, {@code null} if nobody knows
+	 * The same caller with an API key. Facts of a token take precedence. The key of
+	 * another tenant says nothing about this caller, and its plan is not this tenant's.
+	 * @param verified owner of the key, {@code null} if it is unknown
 	 */
 	Identity withKey(String key, ApiKeyVerifier.@Nullable VerifiedKey verified) {
 		String keyTenant = (verified != null) ? text(verified.tenant()) : null;
@@ -63,11 +66,11 @@ record Identity(@Nullable String tenant, @Nullable String user, @Nullable String
 	 */
 	Identity withFailedKey(String key) {
 		return new Identity(this.tenant, this.user, this.tier, key, false, this.ip, this.ipVerified,
-				(this.failed == Failed.NOTHING) ? Failed.API_KEY : Failed.BOTH);
+				new Failed(this.failed.principal(), true));
 	}
 
 	/**
-	 * A value that is a text with something in it, {@code null} for any other.
+	 * A text that is not blank, {@code null} for any other value.
 	 */
 	static @Nullable String text(@Nullable Object value) {
 		return (value instanceof String text && !text.isBlank()) ? text : null;
@@ -80,19 +83,11 @@ record Identity(@Nullable String tenant, @Nullable String user, @Nullable String
 	}
 
 	/**
-	 * What could not be found out because something failed.
+	 * Facts that are unknown because something failed.
 	 */
-	enum Failed {
+	record Failed(boolean principal, boolean apiKey) {
 
-		NOTHING, PRINCIPAL, API_KEY, BOTH;
-
-		boolean apiKey() {
-			return this == API_KEY || this == BOTH;
-		}
-
-		boolean principal() {
-			return this == PRINCIPAL || this == BOTH;
-		}
+		static final Failed NOTHING = new Failed(false, false);
 
 	}
 

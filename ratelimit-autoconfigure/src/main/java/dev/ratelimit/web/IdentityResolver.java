@@ -1,6 +1,7 @@
 package dev.ratelimit.web;
 
 import java.security.Principal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.Set;
@@ -14,15 +15,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds out who calls, from verified facts only: who was authenticated, and API keys that
- * somebody knows. No header ever names a user, a tenant or a tier.
+ * Identifies callers from verified facts only: the principal and known API keys. No
+ * header ever names a user, a tenant or a tier.
  */
 final class IdentityResolver {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdentityResolver.class);
 
-	private static final boolean SECURITY_PRESENT = ClassUtils
-		.isPresent("org.springframework.security.core.Authentication", IdentityResolver.class.getClassLoader());
+	private static final boolean SECURITY = ClassUtils.isPresent("org.springframework.security.core.Authentication",
+			IdentityResolver.class.getClassLoader());
 
 	private final IdentityOptions options;
 
@@ -30,17 +31,46 @@ final class IdentityResolver {
 
 	private final KnownKeys keys;
 
+	private final KeyTiers tiers;
+
+	private final List<CallerResolver> callers;
+
+	private final boolean addressOnly;
+
 	private final AtomicBoolean principalFailed = new AtomicBoolean();
 
 	IdentityResolver(IdentityOptions options, ClientIp clientIp, KnownKeys keys) {
-		this.options = options;
-		this.clientIp = clientIp;
-		this.keys = keys;
+		this(options, clientIp, keys, List.of());
 	}
 
 	/**
-	 * Finds out who calls. Never fails: what cannot be found out is not known, and the
-	 * identity says so.
+	 * Creates a resolver.
+	 * @param callers identify callers without a token, in this order
+	 */
+	IdentityResolver(IdentityOptions options, ClientIp clientIp, KnownKeys keys, List<CallerResolver> callers) {
+		this(options, clientIp, keys, callers, false);
+	}
+
+	private IdentityResolver(IdentityOptions options, ClientIp clientIp, KnownKeys keys, List<CallerResolver> callers,
+			boolean addressOnly) {
+		this.options = options;
+		this.clientIp = clientIp;
+		this.keys = keys;
+		this.tiers = new KeyTiers(options.apiKeyTiers());
+		this.callers = List.copyOf(callers);
+		this.addressOnly = addressOnly;
+	}
+
+	/**
+	 * The same resolver for calls that are not authenticated yet: it knows their address
+	 * and asks nobody about their keys.
+	 */
+	IdentityResolver addressOnly() {
+		return new IdentityResolver(this.options, this.clientIp, this.keys, this.callers, true);
+	}
+
+	/**
+	 * Identifies the caller. Never fails: the identity says which facts are unknown.
 	 */
 	CompletableFuture<Identity> resolve(WebCall call) {
 		Identity caller = caller(call);
@@ -48,13 +78,26 @@ final class IdentityResolver {
 		if (key == null) {
 			return CompletableFuture.completedFuture(caller);
 		}
-		return this.keys.find(key)
-			.handle((verified, failure) -> (failure == null) ? caller.withKey(key, verified)
-					: caller.withFailedKey(key));
+		CompletableFuture<KnownKeys.Answer> answer = this.keys.find(key);
+		boolean claimed = key.equals(claimedKey(call));
+		return answer.isDone() ? CompletableFuture.completedFuture(with(caller, key, claimed, answer.join()))
+				: answer.thenApply((known) -> with(caller, key, claimed, known));
+	}
+
+	/** The issuer of a token vouches for the key in it. */
+	private Identity with(Identity caller, String key, boolean claimed, KnownKeys.Answer answer) {
+		if (answer.failed()) {
+			return caller.withFailedKey(key);
+		}
+		ApiKeyVerifier.VerifiedKey known = answer.key();
+		if (known == null && claimed) {
+			known = new ApiKeyVerifier.VerifiedKey(null, null);
+		}
+		return caller.withKey(key, this.tiers.complete(key, known));
 	}
 
 	/**
-	 * The same without asking anybody about an API key.
+	 * Identifies the caller without verifying an API key.
 	 */
 	Identity claimed(WebCall call) {
 		Identity caller = caller(call);
@@ -65,43 +108,91 @@ final class IdentityResolver {
 	private Identity caller(WebCall call) {
 		Identity caller;
 		try {
-			caller = principal(call.principal());
+			caller = this.addressOnly ? Identity.NOBODY : identified(call);
 		}
 		catch (Throwable ex) {
 			if (this.principalFailed.compareAndSet(false, true)) {
-				logger.warn("The principal of a call failed with {}; callers that this happens to count as unknown",
+				logger.warn("The principal of a call or a CallerResolver failed with {}; such callers count as unknown",
 						ex.getClass().getName());
 			}
-			caller = Identity.UNTOLD;
+			caller = Identity.FAILED;
 		}
 		return this.clientIp.locate(caller, call);
 	}
 
-	private Identity principal(@Nullable Principal principal) {
-		if (principal == null) {
-			return Identity.NOBODY;
+	private Identity identified(WebCall call) {
+		Principal principal = call.principal();
+		if (!this.callers.isEmpty() && !(SECURITY && SecurityPrincipals.hasToken(principal))) {
+			for (CallerResolver resolver : this.callers) {
+				CallerResolver.Caller caller = resolver.resolve(call);
+				if (caller != null) {
+					return Identity.ofClaims(caller.tenant(), caller.user(), caller.tier());
+				}
+			}
 		}
-		return SECURITY_PRESENT ? SecurityPrincipals.identity(principal, this.options)
-				: Identity.ofUser(principal.getName());
+		return identity(principal, this.options);
 	}
 
 	/**
-	 * The different keys of a call that has several, none as a rule.
+	 * The caller that a principal stands for.
+	 */
+	static Identity identity(@Nullable Principal principal, IdentityOptions options) {
+		if (principal == null) {
+			return Identity.NOBODY;
+		}
+		return SECURITY ? SecurityPrincipals.identity(principal, options) : Identity.ofUser(principal.getName());
+	}
+
+	/**
+	 * The different keys of a call whose identity has none of them, because it presents
+	 * several or is not authenticated; usually empty.
 	 */
 	Set<String> presentedKeys(WebCall call) {
-		List<String> values = this.options.apiKeyHeader().isEmpty() ? List.of()
-				: call.headers(this.options.apiKeyHeader());
-		return (values.size() < 2) ? Set.of()
+		List<String> values = keys(call);
+		return (values.size() < (this.addressOnly ? 1 : 2)) ? Set.of()
 				: values.stream().map(Identity::text).filter(Objects::nonNull).collect(Collectors.toSet());
 	}
 
-	private @Nullable String apiKey(WebCall call) {
-		if (this.options.apiKeyHeader().isEmpty()) {
+	/** All keys that a call presents, wherever they are. */
+	private List<String> keys(WebCall call) {
+		String header = this.options.apiKeyHeader();
+		List<String> values = header.isEmpty() ? List.of() : call.headers(header);
+		String query = this.options.apiKeyQuery();
+		String claimed = claimedKey(call);
+		if (query.isEmpty() && claimed == null) {
+			return values;
+		}
+		List<String> all = new ArrayList<>(values);
+		if (!query.isEmpty()) {
+			all.addAll(call.query(query));
+		}
+		if (claimed != null) {
+			all.add(claimed);
+		}
+		return all;
+	}
+
+	private @Nullable String claimedKey(WebCall call) {
+		String claim = this.options.apiKeyClaim();
+		if (claim.isEmpty() || !SECURITY || this.addressOnly) {
 			return null;
 		}
-		List<String> values = call.headers(this.options.apiKeyHeader());
+		try {
+			return Identity.text(SecurityPrincipals.claims(call.principal()).get(claim));
+		}
+		catch (RuntimeException ex) {
+			// The identity says that the principal failed.
+			return null;
+		}
+	}
+
+	private @Nullable String apiKey(WebCall call) {
+		if (this.addressOnly) {
+			return null;
+		}
+		List<String> values = keys(call);
 		String key = values.isEmpty() ? null : Identity.text(values.get(0));
-		// Of two different keys, whoever is behind us may take the other one.
+		// Of two different keys, the upstream may take the other one.
 		for (int i = 1; i < values.size() && key != null; i++) {
 			key = key.equals(values.get(i)) ? key : null;
 		}

@@ -1,12 +1,15 @@
 package dev.ratelimit.web;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
+import java.util.regex.Pattern;
 
 import com.github.benmanes.caffeine.cache.AsyncCache;
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -20,26 +23,28 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.web.ApiKeyVerifier.VerifiedKey;
 
 /**
- * Whose an API key is: by the digests in the configuration, else by what the verifier
- * says. Its answers are kept for seconds, by the digest of the key: that a key is known,
- * that it is not, and that the verifier failed, so that a verifier which is slow or down
- * is asked once a second for a key and not once per request.
+ * Finds the owner of an API key: by the digests in the configuration, else by the
+ * verifier. Its answers are cached for seconds by the digest of the key: known, unknown,
+ * and failed. A verifier that is slow or down is asked once a second for a key and not
+ * once per request.
  */
 final class KnownKeys {
 
 	private static final Logger logger = LoggerFactory.getLogger(KnownKeys.class);
 
-	/** A verifier that never answers must not hold its callers for ever. */
+	/** Bounds the wait for a verifier that never answers. */
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
-	/** A key that is revoked is known for so long still, and a new one is not yet. */
+	/** Time until a revoked key is unknown and a new one is known. */
 	private static final Duration KEPT = Duration.ofSeconds(5);
 
 	private static final Duration FAILURE_KEPT = Duration.ofSeconds(1);
 
 	private static final int MOST = 10_000;
 
-	private static final CompletableFuture<@Nullable VerifiedKey> UNKNOWN = CompletableFuture.completedFuture(null);
+	private static final Pattern DIGEST = Pattern.compile("sha256:[0-9a-f]{64}");
+
+	private static final CompletableFuture<Answer> UNKNOWN = CompletableFuture.completedFuture(new Answer(null, false));
 
 	private final Map<String, VerifiedKey> configured;
 
@@ -57,32 +62,33 @@ final class KnownKeys {
 
 	KnownKeys(Map<String, VerifiedKey> configured, @Nullable ApiKeyVerifier verifier, Duration timeout,
 			LongSupplier nanos) {
-		this.configured = configured;
+		Map<String, VerifiedKey> known = new HashMap<>();
+		configured.forEach((digest, key) -> known.put(requireDigest(digest), key));
+		this.configured = Map.copyOf(known);
 		this.verifier = verifier;
 		this.timeout = timeout;
 		this.answers = Caffeine.newBuilder()
 			.maximumSize(MOST)
-			.expireAfter(new Kept())
+			.expireAfter(Expiry.writing((String digest, Answer answer) -> answer.kept()))
 			.ticker(nanos::getAsLong)
 			.executor(Runnable::run)
 			.buildAsync();
 	}
 
 	/**
-	 * Whose a key is: completes with {@code null} if it is not known, and fails if that
-	 * cannot be told.
+	 * The owner of a key. The answer never fails.
 	 */
-	CompletableFuture<@Nullable VerifiedKey> find(String key) {
+	CompletableFuture<Answer> find(String key) {
 		if (this.configured.isEmpty() && this.verifier == null) {
 			return UNKNOWN;
 		}
 		String digest = ApiKeyDigest.presented(Dimension.API_KEY, key);
 		VerifiedKey known = this.configured.get(digest);
 		if (known != null || this.verifier == null) {
-			return CompletableFuture.completedFuture(known);
+			return CompletableFuture.completedFuture(new Answer(known, false));
 		}
 		CompletableFuture<Answer> answer = this.answers.getIfPresent(digest);
-		return ((answer != null) ? answer : ask(this.verifier, key, digest)).thenApply(Answer::get);
+		return (answer != null) ? answer : ask(this.verifier, key, digest);
 	}
 
 	private CompletableFuture<Answer> ask(ApiKeyVerifier verifier, String key, String digest) {
@@ -99,15 +105,15 @@ final class KnownKeys {
 		try {
 			CompletableFuture<Answer> verified = verifier.verify(key)
 				.toCompletableFuture()
-				.thenApply((known) -> new Answer(known, null));
+				.thenApply((known) -> new Answer(known, false));
 			if (verified.isDone()) {
 				return verified.exceptionally(this::failed);
 			}
-			// The requests that were held up do not go on in the JDK's only timer thread.
+			// Async: waiting requests must not continue on the JDK's only timer thread.
 			return verified.orTimeout(this.timeout.toNanos(), TimeUnit.NANOSECONDS).exceptionallyAsync(this::failed);
 		}
 		catch (Throwable ex) {
-			// Whatever it is: requests with the same key wait for this answer.
+			// Errors too: requests with the same key wait for this answer.
 			return CompletableFuture.completedFuture(failed(ex));
 		}
 	}
@@ -122,51 +128,29 @@ final class KnownKeys {
 					(cause instanceof TimeoutException) ? "did not answer within " + this.timeout.toMillis() + " ms"
 							: "failed with " + cause.getClass().getName());
 		}
-		return new Answer(null, new UnverifiedException());
+		return new Answer(null, true);
+	}
+
+	/** The message leaves the text out: it may be the key itself. */
+	private static String requireDigest(String text) {
+		String digest = text.toLowerCase(Locale.ROOT);
+		if (!DIGEST.matcher(digest).matches()) {
+			throw new IllegalArgumentException("a name in api-keys is not a digest, write \"[sha256:<64 hex digits>]\""
+					+ " with the SHA-256 of the key; in YAML the brackets keep the colon");
+		}
+		return digest;
 	}
 
 	/**
-	 * What the verifier said.
+	 * The answer about a key.
+	 *
+	 * @param key owner of the key, {@code null} if it is unknown
+	 * @param failed whether the verifier failed
 	 */
-	private record Answer(@Nullable VerifiedKey key, @Nullable UnverifiedException failure) {
+	record Answer(@Nullable VerifiedKey key, boolean failed) {
 
-		@Nullable VerifiedKey get() {
-			if (this.failure != null) {
-				throw this.failure;
-			}
-			return this.key;
-		}
-
-		long keptNanos() {
-			return ((this.failure == null) ? KEPT : FAILURE_KEPT).toNanos();
-		}
-
-	}
-
-	/** Without a stack trace: callers may be able to bring it about. */
-	private static final class UnverifiedException extends RuntimeException {
-
-		UnverifiedException() {
-			super("the key could not be verified", null, false, false);
-		}
-
-	}
-
-	private static final class Kept implements Expiry<String, Answer> {
-
-		@Override
-		public long expireAfterCreate(String digest, Answer answer, long now) {
-			return answer.keptNanos();
-		}
-
-		@Override
-		public long expireAfterUpdate(String digest, Answer answer, long now, long current) {
-			return answer.keptNanos();
-		}
-
-		@Override
-		public long expireAfterRead(String digest, Answer answer, long now, long current) {
-			return current;
+		Duration kept() {
+			return this.failed ? FAILURE_KEPT : KEPT;
 		}
 
 	}

@@ -7,9 +7,9 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 
 /**
- * The costs of paths as far as they can be understood without spring-web, whose patterns
- * they are. An application without it has no paths, and its policies may still name them:
- * they are written for a whole fleet.
+ * Validates and compiles the costs of paths. Patterns need spring-web. An application
+ * without it has no paths, but its policies may still name them, as they are written for
+ * a whole fleet.
  */
 public final class PathCosts {
 
@@ -45,7 +45,7 @@ public final class PathCosts {
 	}
 
 	/**
-	 * What paths cost under a policy, {@code null} if all cost one.
+	 * The costs of paths under a policy, {@code null} if all cost the same.
 	 */
 	static @Nullable CostPatterns compile(Policy policy) {
 		return (EFFECTIVE && !policy.settings().costs().isEmpty()) ? CostPatterns.of(policy) : null;

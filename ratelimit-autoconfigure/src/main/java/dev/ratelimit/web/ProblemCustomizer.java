@@ -5,9 +5,9 @@ import java.util.Map;
 import dev.ratelimit.Decision;
 
 /**
- * Changes the problem document of a request that was turned away. A bean of this type may
- * add, change or remove members; the status of the response stays as it is. If it throws,
- * the document is sent without any customisation.
+ * Changes the problem document of a refused request. A bean of this type may add, change
+ * or remove members; it cannot change the status of the response. If it throws, the
+ * document is sent without any customisation.
  */
 @FunctionalInterface
 public interface ProblemCustomizer {

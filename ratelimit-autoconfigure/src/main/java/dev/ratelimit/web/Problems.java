@@ -13,10 +13,12 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Quota;
+import dev.ratelimit.json.Json;
+import dev.ratelimit.json.JsonObject;
 
 /**
- * Problem documents (RFC 9457) for requests that were turned away. They name policies and
- * limits, never a caller's value.
+ * Problem documents (RFC 9457) for refused requests. They name policies and limits, never
+ * a caller's value.
  */
 final class Problems {
 
@@ -37,71 +39,77 @@ final class Problems {
 	 * @param retryAfter {@code null} if the cost never fits
 	 */
 	HttpAnswer.Problem refused(Decision decision, LimitStatus status, @Nullable RetryAfter retryAfter,
-			long resetSeconds, @Nullable String traceId) {
-		Map<String, Object> problem = problem(TYPES + "quota-exceeded", "Quota exceeded", 429,
-				detail(decision, status));
-		problem.put("policy", decision.policy());
-		problem.put("limit", status.limit().name());
-		problem.put("scope", status.limit().scope());
-		problem.put("quota", status.quota().toString());
-		problem.put("window", status.quota().window().toSeconds());
-		put(problem, retryAfter);
-		problem.put("resetAt", Instant.ofEpochSecond(resetSeconds).toString());
-		problem.put("violated-policies",
-				decision.limits().stream().filter(LimitStatus::refuses).map(DraftFields::name).toList());
-		return write(problem, decision, traceId);
+			long resetSeconds, Call call) {
+		JsonObject problem = problem(TYPES + "quota-exceeded", "Quota exceeded", 429, detail(decision, status),
+				decision)
+			.with("limit", status.limit().name())
+			.with("scope", status.limit().scope())
+			.with("quota", status.quota().toString())
+			.with("window", status.quota().window().toSeconds())
+			.with("retryAfter", (retryAfter != null) ? retryAfter.seconds() : null)
+			.with("retryAfterMs", (retryAfter != null) ? retryAfter.millis() : null)
+			.with("resetAt", Instant.ofEpochSecond(resetSeconds).toString())
+			.with("violated-policies",
+					decision.limits().stream().filter(LimitStatus::refuses).map(DraftFields::name).toList());
+		return write(problem, decision, call);
 	}
 
 	/**
-	 * Nobody could tell whether there is room.
+	 * The caller is banned.
 	 */
-	HttpAnswer.Problem unavailable(Decision decision, RetryAfter retryAfter, @Nullable String traceId) {
-		Map<String, Object> problem = problem(TYPES + "temporary-reduced-capacity", "Temporarily reduced capacity", 503,
-				"Limits cannot be checked at the moment; this says nothing about how much was used");
-		problem.put("policy", decision.policy());
-		put(problem, retryAfter);
-		return write(problem, decision, traceId);
+	HttpAnswer.Problem banned(Decision decision, RetryAfter retryAfter, Call call) {
+		LimitStatus status = decision.decisive();
+		return write(problem(TYPES + "abnormal-usage-detected", "Abnormal usage detected", 429,
+				"Too many requests were sent without waiting for Retry-After; this caller is banned for a while",
+				decision)
+			.with("limit", (status != null) ? status.limit().name() : null)
+			.with("scope", (status != null) ? status.limit().scope() : null)
+			.with("retryAfter", retryAfter.seconds())
+			.with("retryAfterMs", retryAfter.millis()), decision, call);
+	}
+
+	/**
+	 * Redis is unavailable and the policy fails closed.
+	 */
+	HttpAnswer.Problem unavailable(Decision decision, RetryAfter retryAfter, Call call) {
+		return write(problem(TYPES + "temporary-reduced-capacity", "Temporarily reduced capacity", 503,
+				"Limits cannot be checked at the moment; this says nothing about how much was used", decision)
+			.with("retryAfter", retryAfter.seconds())
+			.with("retryAfterMs", retryAfter.millis()), decision, call);
 	}
 
 	/**
 	 * The request lacks what its limits count by.
 	 */
-	HttpAnswer.Problem unidentified(Decision decision, @Nullable String traceId) {
-		Map<String, Object> problem = problem("about:blank", "Unauthorized", 401,
-				"Limits are kept per caller, and this request does not say who calls");
-		problem.put("policy", decision.policy());
-		return write(problem, decision, traceId);
+	HttpAnswer.Problem unidentified(Decision decision, Call call) {
+		return write(
+				problem("about:blank", "Unauthorized", 401,
+						"Limits are kept per caller, and this request does not say who calls", decision),
+				decision, call);
 	}
 
 	/**
 	 * The caller is on the deny-list.
 	 */
-	HttpAnswer.Problem denied(Decision decision, @Nullable String traceId) {
-		Map<String, Object> problem = problem("about:blank", "Forbidden", 403,
-				"Requests of this caller are turned away");
-		problem.put("policy", decision.policy());
-		return write(problem, decision, traceId);
+	HttpAnswer.Problem denied(Decision decision, Call call) {
+		return write(problem("about:blank", "Forbidden", 403, "Requests of this caller are turned away", decision),
+				decision, call);
 	}
 
-	private static Map<String, Object> problem(String type, String title, int status, String detail) {
-		Map<String, Object> problem = new LinkedHashMap<>(32);
-		problem.put("type", type);
-		problem.put("title", title);
-		problem.put("status", status);
-		problem.put("detail", detail);
-		return problem;
-	}
-
-	private static void put(Map<String, Object> problem, @Nullable RetryAfter retryAfter) {
-		if (retryAfter != null) {
-			problem.put("retryAfter", retryAfter.seconds());
-			problem.put("retryAfterMs", retryAfter.millis());
-		}
+	private static JsonObject problem(String type, String title, int status, String detail, Decision decision) {
+		return new JsonObject().with("type", type)
+			.with("title", title)
+			.with("status", status)
+			.with("detail", detail)
+			.with("policy", decision.policy());
 	}
 
 	private static String detail(Decision decision, LimitStatus status) {
 		Quota quota = status.quota();
 		String limit = quota.permits() + " per " + quota.window().toSeconds() + " s";
+		if (decision.reason() == Decision.Reason.COOL_DOWN) {
+			return "Too many requests were sent without waiting for Retry-After; this caller has to wait for a cool-down";
+		}
 		String whom = status.limit().by().isEmpty() ? "all callers" : status.limit().scope();
 		return status.neverFits()
 				? "Cost of " + decision.cost() + " never fits under the limit of " + limit + " for " + whom
@@ -109,10 +117,9 @@ final class Problems {
 				: "Limit of " + limit + " exceeded for " + whom;
 	}
 
-	private HttpAnswer.Problem write(Map<String, Object> problem, Decision decision, @Nullable String traceId) {
-		if (traceId != null && !traceId.isBlank()) {
-			problem.put("traceId", traceId);
-		}
+	private HttpAnswer.Problem write(JsonObject problem, Decision decision, Call call) {
+		String traceId = call.traceId();
+		problem.with("url", call.url()).with("traceId", (traceId != null && !traceId.isBlank()) ? traceId : null);
 		if (!this.customizers.isEmpty()) {
 			try {
 				Map<String, Object> customized = new LinkedHashMap<>(problem);
@@ -126,6 +133,15 @@ final class Problems {
 			}
 		}
 		return new HttpAnswer.Problem(problem, Json.write(problem));
+	}
+
+	/**
+	 * The call that was refused.
+	 *
+	 * @param traceId {@code null} if there is no trace
+	 * @param url name of the URL entry that was checked, {@code null} if another edge was
+	 */
+	record Call(@Nullable String traceId, @Nullable String url) {
 	}
 
 }

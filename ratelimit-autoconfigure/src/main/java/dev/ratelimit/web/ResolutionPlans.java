@@ -11,63 +11,65 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Settling;
 import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * What has to be found out for a policy, computed once per policy. Plans are dropped with
- * the next snapshot, so there are never more of them than policies.
+ * The facts that each policy needs, computed once per policy. Plans are dropped with the
+ * next snapshot, so there are never more of them than policies.
  */
 final class ResolutionPlans {
 
-	static final Set<Dimension> BUILT_IN = Set.of(Dimension.USER, Dimension.TENANT, Dimension.IP, Dimension.ROUTE,
-			Dimension.API_KEY, Dimension.REGION);
-
-	private final Map<String, Plan> plans = new ConcurrentHashMap<>();
-
-	private volatile @Nullable PolicySet latest;
+	private volatile @Nullable Snapshot latest;
 
 	/**
 	 * The plan of a policy, {@code null} if there is no such policy.
 	 */
 	@Nullable Plan find(PolicySet policies, String id) {
-		if (policies != this.latest) {
-			// Lists may have changed too, and with them what is to be found out.
-			this.latest = policies;
-			this.plans.clear();
+		Snapshot snapshot = this.latest;
+		Set<Dimension> recorded = policies.records().dimensions();
+		if (snapshot == null || snapshot.policies != policies || snapshot.recorded != recorded) {
+			snapshot = new Snapshot(policies, recorded, new ConcurrentHashMap<>());
+			this.latest = snapshot;
 		}
-		Policy policy = policies.find(id);
-		if (policy == null) {
-			return null;
-		}
-		Plan plan = this.plans.get(id);
-		if (plan == null || plan.policy() != policy || plan.listed() != policies.listedDimensions()) {
+		Plan plan = snapshot.plans.get(id);
+		if (plan == null && policies.find(id) != null) {
 			plan = Plan.of(policies.versions(id), policies.listedDimensions());
-			this.plans.put(id, plan);
+			snapshot.plans.put(id, plan);
 		}
 		return plan;
 	}
 
 	int size() {
-		return this.plans.size();
+		Snapshot snapshot = this.latest;
+		return (snapshot != null) ? snapshot.plans.size() : 0;
 	}
 
 	/**
-	 * What has to be found out, whichever version turns out to be for the caller.
+	 * The plans of one snapshot of policies.
 	 *
-	 * @param policy whose plan it is, in its newest version
-	 * @param listed the dimensions that lists and records are about
-	 * @param custom dimensions that only a resolver knows
-	 * @param costs what paths cost, {@code null} if all cost one
-	 * @param previous the same of the version before it, {@code null} if only one is in
-	 * force
+	 * @param recorded dimensions in its records, which change while the lists stay
 	 */
-	record Plan(Policy policy, Set<Dimension> listed, List<Dimension> custom, @Nullable CostPatterns costs,
+	private record Snapshot(PolicySet policies, Set<Dimension> recorded, Map<String, Plan> plans) {
+	}
+
+	/**
+	 * The facts that a policy needs, whichever version decides the caller.
+	 *
+	 * @param policy the policy in its newest version
+	 * @param custom dimensions that need a resolver
+	 * @param listsKeys whether a list or a record names API keys
+	 * @param costs costs of paths, {@code null} if all cost the same
+	 * @param previous plan of the version before, {@code null} if only one is in force
+	 */
+	record Plan(Policy policy, List<Dimension> custom, boolean listsKeys, @Nullable CostPatterns costs,
 			@Nullable Plan previous) {
 
 		/**
-		 * What a call costs.
-		 * @param version the version that is for the caller, asked for if it matters
+		 * The cost of a call.
+		 * @param version finds the version that decides the caller; only called if two
+		 * are in force
 		 */
 		long cost(String rawPath, Supplier<@Nullable Match> version) {
 			if (this.previous != null) {
@@ -76,16 +78,28 @@ final class ResolutionPlans {
 					return this.previous.cost(rawPath, version);
 				}
 			}
-			return (this.costs != null) ? this.costs.cost(rawPath) : 1;
+			return (this.costs != null) ? this.costs.cost(rawPath) : estimate(this.policy);
+		}
+
+		/**
+		 * Whether the cost of a call that names none may be another one than 1.
+		 */
+		boolean hasCosts() {
+			return this.costs != null || this.previous != null || this.policy.settings().settling() != null;
+		}
+
+		static long estimate(Policy policy) {
+			Settling settling = policy.settings().settling();
+			return (settling != null) ? settling.estimate() : 1;
 		}
 
 		static Plan of(List<Policy> versions, Set<Dimension> listed) {
 			Policy newest = versions.get(0);
 			List<Dimension> custom = Stream.concat(versions.stream().flatMap(Plan::dimensions), listed.stream())
 				.distinct()
-				.filter((dimension) -> !BUILT_IN.contains(dimension))
+				.filter((dimension) -> !Dimension.BUILT_IN.contains(dimension))
 				.toList();
-			return new Plan(newest, listed, custom, PathCosts.compile(newest),
+			return new Plan(newest, custom, listed.contains(Dimension.API_KEY), PathCosts.compile(newest),
 					(versions.size() > 1) ? of(versions.subList(1, versions.size()), listed) : null);
 		}
 

@@ -3,9 +3,9 @@ package dev.ratelimit.web;
 import java.util.function.LongUnaryOperator;
 
 /**
- * When a caller is told to come back.
+ * The wait that a refused caller gets.
  *
- * @param seconds as the header has it: never before the true wait
+ * @param seconds value of the header: never less than the true wait
  * @param millis the true wait, rounded up
  */
 record RetryAfter(long seconds, long millis) {
@@ -13,8 +13,8 @@ record RetryAfter(long seconds, long millis) {
 	private static final long MAX_JITTER_MICROS = 10_000_000;
 
 	/**
-	 * Spreads callers that were turned away together, so that they do not come back
-	 * together: by whole seconds, and by no more than the wait itself or ten seconds.
+	 * Spreads the retries of callers that were refused together: by whole seconds, and by
+	 * no more than the wait itself or ten seconds.
 	 * @param waitMicros the true wait
 	 * @param jitter gives a random addition, from the largest one in milliseconds
 	 */
@@ -27,7 +27,7 @@ record RetryAfter(long seconds, long millis) {
 	}
 
 	/** A positive number divided and rounded up. */
-	static long ceil(long number, long divisor) {
+	private static long ceil(long number, long divisor) {
 		return (number + divisor - 1) / divisor;
 	}
 

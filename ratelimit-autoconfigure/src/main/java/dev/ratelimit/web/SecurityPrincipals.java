@@ -10,8 +10,8 @@ import org.springframework.security.oauth2.server.resource.authentication.Abstra
 import org.springframework.util.ClassUtils;
 
 /**
- * What Spring Security verified. Loaded only where it is present; the nested class only
- * where its resource server is too.
+ * Identities that Spring Security verified. Loaded only where it is present; the nested
+ * class only where its resource server is too.
  */
 final class SecurityPrincipals {
 
@@ -33,9 +33,24 @@ final class SecurityPrincipals {
 		if (claims == null) {
 			return Identity.ofUser(authentication.getName());
 		}
-		return new Identity(Identity.text(claims.get(options.tenantClaim())),
-				Identity.text(claims.get(options.userClaim())), Identity.text(claims.get(options.tierClaim())), null,
-				false, null);
+		return Identity.ofClaims(claims.get(options.tenantClaim()), claims.get(options.userClaim()),
+				claims.get(options.tierClaim()));
+	}
+
+	/**
+	 * The claims of a verified token, empty if there is none.
+	 */
+	static Map<String, Object> claims(@Nullable Principal principal) {
+		Map<String, Object> claims = (TOKENS_PRESENT && principal instanceof Authentication authentication
+				&& authentication.isAuthenticated()) ? Tokens.claims(authentication) : null;
+		return (claims != null) ? claims : Map.of();
+	}
+
+	/**
+	 * Whether a principal comes with a verified token.
+	 */
+	static boolean hasToken(@Nullable Principal principal) {
+		return !claims(principal).isEmpty();
 	}
 
 	/**

@@ -3,27 +3,20 @@ package dev.ratelimit.web;
 import java.security.Principal;
 
 import org.jspecify.annotations.Nullable;
-import org.springframework.util.ClassUtils;
 
 /**
- * The tenant that a verified token speaks for.
+ * The tenant that a verified token names.
  *
- * @param tenant its name
+ * @param tenant id of the tenant
  * @param tier plan that the token names
  */
 public record VerifiedTenant(String tenant, @Nullable String tier) {
 
-	private static final boolean SECURITY_PRESENT = ClassUtils
-		.isPresent("org.springframework.security.core.Authentication", VerifiedTenant.class.getClassLoader());
-
 	/**
-	 * The tenant of who was authenticated, {@code null} if no token names one.
+	 * The tenant of a principal, {@code null} if no token names one.
 	 */
 	public static @Nullable VerifiedTenant of(@Nullable Principal principal, IdentityOptions options) {
-		if (principal == null || !SECURITY_PRESENT) {
-			return null;
-		}
-		Identity identity = SecurityPrincipals.identity(principal, options);
+		Identity identity = IdentityResolver.identity(principal, options);
 		return (identity.tenant() != null) ? new VerifiedTenant(identity.tenant(), identity.tier()) : null;
 	}
 

@@ -17,7 +17,23 @@ public interface WebCall {
 	String rawPath();
 
 	/**
-	 * The gateway's route id or the handler's path template, never the path itself.
+	 * The method, such as {@code GET}; empty outside of HTTP.
+	 */
+	default String method() {
+		return "";
+	}
+
+	/**
+	 * The part of the path that selects the application, empty for an application at the
+	 * root.
+	 */
+	default String contextPath() {
+		return "";
+	}
+
+	/**
+	 * The gateway's route id, the handler's path template or the name of the URL entry
+	 * that is checked, never the path itself.
 	 */
 	@Nullable String route();
 
@@ -27,21 +43,28 @@ public interface WebCall {
 	List<String> headers(String name);
 
 	/**
+	 * All values of a parameter in the query of the URL, in their order and decoded;
+	 * never those of a form in the body.
+	 */
+	default List<String> query(String name) {
+		return List.of();
+	}
+
+	/**
+	 * All values of a cookie, in their order.
+	 */
+	default List<String> cookies(String name) {
+		return List.of();
+	}
+
+	/**
 	 * The address of the socket's other end.
 	 */
 	@Nullable InetAddress remoteAddress();
 
 	/**
-	 * Who was authenticated, {@code null} if nobody was.
+	 * The authenticated principal, {@code null} if there is none.
 	 */
 	@Nullable Principal principal();
-
-	/**
-	 * The trace that the call was sent in, by the W3C's header.
-	 */
-	default @Nullable String traceId() {
-		List<String> headers = headers("traceparent");
-		return (headers.size() == 1) ? TraceParent.traceId(headers.get(0)) : null;
-	}
 
 }

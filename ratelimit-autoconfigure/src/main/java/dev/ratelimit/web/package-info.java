@@ -1,5 +1,6 @@
 /**
- * What the edges share: who calls, what it costs, and what the answer looks like in HTTP.
+ * Shared by the edges: resolves a call to its caller and cost, checks it, and turns the
+ * decision into HTTP.
  */
 @NullMarked
 package dev.ratelimit.web;

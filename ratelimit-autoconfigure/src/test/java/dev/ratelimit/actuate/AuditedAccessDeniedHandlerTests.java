@@ -8,7 +8,6 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +25,7 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 import dev.ratelimit.admin.Audit;
-import dev.ratelimit.admin.AuditTrail;
+import dev.ratelimit.admin.RecordedAudit;
 import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,11 +35,11 @@ class AuditedAccessDeniedHandlerTests {
 
 	private final CapturedLog log = new CapturedLog("dev.ratelimit.audit");
 
-	private final AuditTrail trail = new AuditTrail(() -> null);
-
 	private Instant now = Instant.parse("2026-01-01T00:00:30Z");
 
-	private final Audit audit = new Audit(new SetClock(), this.trail, List.of());
+	private final RecordedAudit recorded = new RecordedAudit(new SetClock());
+
+	private final Audit audit = this.recorded.audit();
 
 	private final AuditedAccessDeniedHandler handler = new AuditedAccessDeniedHandler(
 			new DeniedAttempts(new AdminPaths("/actuator/ratelimit"), this.audit),
@@ -79,7 +78,7 @@ class AuditedAccessDeniedHandlerTests {
 	void looksAndTenantsDoNotUseUpTheRoomOfOperatorsNorFillTheLog() {
 		for (int i = 0; i < 150; i++) {
 			deny("GET", "/actuator/ratelimit/lists/deny", "bob");
-			this.audit.record(new Audit.Entry("tenant-limits", Audit.Outcome.INVALID, "tom", "", "", ""));
+			this.audit.record(new Audit.Entry("tenant-limits", Audit.Outcome.INVALID, "tom", "", "", "", ""));
 		}
 		assertThat(this.log.lines()).hasSize(200);
 		deny("POST", "/actuator/ratelimit/switch", "bob");
@@ -119,7 +118,7 @@ class AuditedAccessDeniedHandlerTests {
 		for (int i = 0; i < 150; i++) {
 			deny("POST", "/actuator/ratelimit/switch", "bob");
 		}
-		this.audit.record(new Audit.Entry("switch-on", Audit.Outcome.DONE, "ann", "off", "allow", ""));
+		this.audit.record(new Audit.Entry("switch-on", Audit.Outcome.DONE, "ann", "", "off", "allow", ""));
 		assertThat(entries().get(0)).containsEntry("actor", "ann");
 	}
 
@@ -141,7 +140,7 @@ class AuditedAccessDeniedHandlerTests {
 	}
 
 	private Map<String, Object> page() {
-		return this.trail.show(null, 1_000).toCompletableFuture().orTimeout(10, TimeUnit.SECONDS).join();
+		return this.recorded.page();
 	}
 
 	/** Stands still until it is set. */

@@ -4,8 +4,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -15,13 +18,18 @@ import dev.ratelimit.counter.Permits;
 final class AwayCounters implements Counters {
 
 	@Override
-	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-		return CompletableFuture.failedStage(new IllegalStateException("away"));
+	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+		answer.accept(Grant.unanswered(permits, counters, new IllegalStateException("away")));
 	}
 
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
 		return CompletableFuture.failedStage(new IllegalStateException("away"));
+	}
+
+	@Override
+	public CompletionStage<Settlement> settle(Correction correction) {
+		return CompletableFuture.completedStage(Settlement.LOST);
 	}
 
 	@Override

@@ -32,9 +32,9 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
 import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitRefreshAutoConfiguration;
+import dev.ratelimit.config.RateLimitRefreshAutoConfiguration;
 
 import static org.hamcrest.Matchers.containsString;
 
@@ -113,8 +113,9 @@ class EndpointRefreshTests {
 			CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
 			WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
 			ManagementContextAutoConfiguration.class, RateLimitAutoConfiguration.class,
-			RateLimitRefreshAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
-			RefreshAutoConfiguration.class, ConfigurationPropertiesRebinderAutoConfiguration.class })
+			RateLimitRefreshAutoConfiguration.class, RateLimitAdminAutoConfiguration.class,
+			RateLimitEndpointAutoConfiguration.class, RefreshAutoConfiguration.class,
+			ConfigurationPropertiesRebinderAutoConfiguration.class })
 	static class Reactive {
 
 		/** Tomcat is on the class path too. */
@@ -132,8 +133,8 @@ class EndpointRefreshTests {
 			EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
 			ServletManagementContextAutoConfiguration.class, ManagementContextAutoConfiguration.class,
 			RateLimitAutoConfiguration.class, RateLimitRefreshAutoConfiguration.class,
-			RateLimitEndpointAutoConfiguration.class, RefreshAutoConfiguration.class,
-			ConfigurationPropertiesRebinderAutoConfiguration.class })
+			RateLimitAdminAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
+			RefreshAutoConfiguration.class, ConfigurationPropertiesRebinderAutoConfiguration.class })
 	static class Servlet {
 
 	}

@@ -21,10 +21,10 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.counter.Epochs;
-import dev.ratelimit.counter.Salt;
+import dev.ratelimit.caller.Epochs;
+import dev.ratelimit.caller.Salt;
 import dev.ratelimit.hot.HotCounters;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -59,7 +59,8 @@ class EpochTurnServletTests {
 				JacksonAutoConfiguration.class, HttpMessageConvertersAutoConfiguration.class,
 				WebMvcAutoConfiguration.class, EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
 				ServletManagementContextAutoConfiguration.class, ManagementContextAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class))
+				RateLimitAutoConfiguration.class, RateLimitAdminAutoConfiguration.class,
+				RateLimitEndpointAutoConfiguration.class))
 		.withBean(Epochs.class, () -> new Epochs(Salt.random(), ROTATE, this.millis::get))
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.policies.login.limits.per-ip.by=ip",

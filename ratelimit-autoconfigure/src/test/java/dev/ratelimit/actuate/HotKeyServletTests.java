@@ -15,8 +15,8 @@ import org.springframework.boot.autoconfigure.web.servlet.WebMvcAutoConfiguratio
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.http.MediaType;
 
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.hot.HotCounters;
 
 import static org.awaitility.Awaitility.await;
@@ -43,7 +43,8 @@ class HotKeyServletTests {
 				JacksonAutoConfiguration.class, HttpMessageConvertersAutoConfiguration.class,
 				WebMvcAutoConfiguration.class, EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
 				ServletManagementContextAutoConfiguration.class, ManagementContextAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class))
+				RateLimitAutoConfiguration.class, RateLimitAdminAutoConfiguration.class,
+				RateLimitEndpointAutoConfiguration.class))
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED",
 				"ratelimit.policies.orders.limits.per-tenant.by=tenant",

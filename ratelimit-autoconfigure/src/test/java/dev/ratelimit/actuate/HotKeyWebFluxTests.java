@@ -28,10 +28,10 @@ import org.springframework.test.web.reactive.server.WebTestClient;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.counter.HotStore;
 import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.HotStore;
 import dev.ratelimit.hot.TopRefusals;
 import dev.ratelimit.testing.CapturedLog;
 
@@ -55,7 +55,8 @@ class HotKeyWebFluxTests {
 				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
 				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
 				ManagementContextAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class, ReactiveSecurityAutoConfiguration.class))
+				RateLimitAdminAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
+				ReactiveSecurityAutoConfiguration.class))
 		.withUserConfiguration(SwitchWebFluxTests.Security.class)
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED", "ratelimit.hot.threshold=100",

@@ -5,6 +5,7 @@ import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -15,8 +16,9 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.aop.RateLimited;
+import dev.ratelimit.aop.RateLimitedAutoConfiguration;
 import dev.ratelimit.autoconfigure.Policies;
-import dev.ratelimit.autoconfigure.RateLimitedAutoConfiguration;
+import dev.ratelimit.autoconfigure.RateLimitUrlsAutoConfiguration;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -51,9 +53,36 @@ class PolicyInUseIntegrationTests {
 			assertThat(policies(context).get().retired()).isEmpty();
 			delete(context, POLICY + "?force=true").expectStatus().isOk();
 			await().until(() -> policies(context).get().retired().contains("extra"));
+			assertThat(list(context)).contains("extra").contains("\"retired\":true");
 			assertThat(check(context).outcome()).isEqualTo(Decision.Outcome.ALLOWED);
 			assertThat(check(context).outcome()).isEqualTo(Decision.Outcome.REFUSED);
 		});
+	}
+
+	@Test
+	void policyOfAUrlEntryIsInUseAndKeepsToWhatTheEntryKnows(RedisServer redis) {
+		run(redis, this.context, (context) -> write(context));
+		run(redis,
+				this.context.withConfiguration(AutoConfigurations.of(RateLimitUrlsAutoConfiguration.class))
+					.withPropertyValues("ratelimit.urls.login.path=/login", "ratelimit.urls.login.policy=extra",
+							"ratelimit.urls.login.before-authentication=true"),
+				(context) -> {
+					delete(context, POLICY).expectStatus()
+						.isEqualTo(409)
+						.expectBody()
+						.jsonPath("$.detail")
+						.value(containsString("URL entry 'login'"));
+					post(context, "{\"per-user\": {\"by\": [\"user\"], \"quota\": \"1/h\"}}").expectStatus()
+						.isBadRequest()
+						.expectBody()
+						.jsonPath("$.field")
+						.isEqualTo("policy.limits.per-user.by")
+						.jsonPath("$.detail")
+						.value(containsString("counts by user, which is not known before authentication"))
+						.jsonPath("$.fix")
+						.value(containsString("count by ip, region, [] only"));
+					post(context, "{\"per-ip\": {\"by\": [\"ip\"], \"quota\": \"1/h\"}}").expectStatus().isOk();
+				});
 	}
 
 	@Test
@@ -73,24 +102,38 @@ class PolicyInUseIntegrationTests {
 		run(redis, this.context, (context) -> {
 			write(context);
 			delete(context, POLICY).expectStatus().isOk();
+			await().until(() -> policies(context).get().retired().contains("extra"));
+			assertThat(list(context)).doesNotContain("extra");
 		});
 	}
 
 	private static void write(ApplicationContext context) {
-		client(context).post()
-			.uri(POLICY)
-			.headers((headers) -> headers.setBasicAuth("ann", "secret"))
-			.contentType(MediaType.APPLICATION_JSON)
-			.bodyValue("{\"policy\": {\"limits\": {\"all\": {\"by\": [], \"quota\": \"1/h\"}}}}")
-			.exchange()
-			.expectStatus()
-			.isOk();
+		post(context, "{\"all\": {\"by\": [], \"quota\": \"1/h\"}}").expectStatus().isOk();
 		await().until(() -> policies(context).get().find("extra") != null
 				&& policies(context).get().find("extra").version() == 1);
 	}
 
+	private static WebTestClient.ResponseSpec post(ApplicationContext context, String limits) {
+		return client(context).post()
+			.uri(POLICY)
+			.headers((headers) -> headers.setBasicAuth("ann", "secret"))
+			.contentType(MediaType.APPLICATION_JSON)
+			.bodyValue("{\"policy\": {\"limits\": " + limits + "}}")
+			.exchange();
+	}
+
 	private static WebTestClient.ResponseSpec delete(ApplicationContext context, String uri) {
 		return client(context).delete().uri(uri).headers((headers) -> headers.setBasicAuth("ann", "secret")).exchange();
+	}
+
+	private static String list(ApplicationContext context) {
+		return String.valueOf(client(context).get()
+			.uri("/actuator/ratelimit/policies")
+			.headers((headers) -> headers.setBasicAuth("ann", "secret"))
+			.exchange()
+			.expectBody(String.class)
+			.returnResult()
+			.getResponseBody());
 	}
 
 	private static Decision check(ApplicationContext context) {

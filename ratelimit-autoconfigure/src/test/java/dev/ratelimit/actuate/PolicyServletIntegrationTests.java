@@ -16,9 +16,9 @@ import org.springframework.boot.autoconfigure.web.servlet.DispatcherServletAutoC
 import org.springframework.boot.autoconfigure.web.servlet.WebMvcAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
@@ -52,7 +52,7 @@ class PolicyServletIntegrationTests {
 				RedisAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
 				RateLimitFleetAutoConfiguration.class, RateLimitAutoConfiguration.class,
 				RateLimitStoreAutoConfiguration.class, RateLimitControlAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class))
+				RateLimitAdminAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class))
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED",
 				"ratelimit.policies.orders.limits.per-tenant.by=tenant",

@@ -12,9 +12,9 @@ import org.springframework.boot.autoconfigure.web.reactive.HttpHandlerAutoConfig
 import org.springframework.boot.autoconfigure.web.reactive.WebFluxAutoConfiguration;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
@@ -37,7 +37,8 @@ final class ReactiveEndpoint {
 					ManagementContextAutoConfiguration.class, RedisAutoConfiguration.class,
 					RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
 					RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
-					RateLimitControlAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class))
+					RateLimitControlAutoConfiguration.class, RateLimitAdminAutoConfiguration.class,
+					RateLimitEndpointAutoConfiguration.class))
 			.withConfiguration(AutoConfigurations.of(further))
 			.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 					"management.endpoint.ratelimit.access=UNRESTRICTED");

@@ -24,11 +24,11 @@ import reactor.core.publisher.Mono;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.aop.RateLimited;
+import dev.ratelimit.aop.RateLimitedAutoConfiguration;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.autoconfigure.RateLimitRefusalsAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitedAutoConfiguration;
-import dev.ratelimit.counter.Pseudonyms;
-import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.caller.Pseudonyms;
+import dev.ratelimit.fleet.Fleet;
 import dev.ratelimit.testing.CapturedLog;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
@@ -54,7 +54,7 @@ class RefusalIntegrationTests {
 				ReactiveSecurityAutoConfiguration.class)
 		.withUserConfiguration(UsageFleetIntegrationTests.Security.class)
 		.withBean(Orders.class)
-		.withPropertyValues("ratelimit.redis.timeout=500ms",
+		.withPropertyValues("ratelimit.redis.timeout=2s",
 				"ratelimit.identity.hash.salt=a-salt-that-all-instances-share",
 				"ratelimit.policies.orders.on-failure=deny", "ratelimit.policies.orders.limits.per-user.by=tenant,user",
 				"ratelimit.policies.orders.limits.per-user.quota=2/h");

@@ -24,12 +24,12 @@ import org.springframework.web.bind.annotation.RestController;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.aop.RateLimited;
+import dev.ratelimit.aop.RateLimitedAutoConfiguration;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRefusalsAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitedAutoConfiguration;
 import dev.ratelimit.policy.PolicySet;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -53,7 +53,7 @@ class RefusalServletTests {
 				WebMvcAutoConfiguration.class, EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
 				ServletManagementContextAutoConfiguration.class, ManagementContextAutoConfiguration.class,
 				RateLimitAutoConfiguration.class, RateLimitedAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class))
+				RateLimitAdminAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class))
 		.withBean(Orders.class)
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"ratelimit.policies.orders.limits.per-ip.by=ip", "ratelimit.policies.orders.limits.per-ip.quota=1/h",

@@ -26,9 +26,9 @@ import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.PolicyStore;
@@ -52,7 +52,8 @@ class SqlEndpointIntegrationTests {
 				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
 				ManagementContextAutoConfiguration.class, RateLimitAutoConfiguration.class,
 				RateLimitStoreAutoConfiguration.class, RateLimitControlAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class, ReactiveSecurityAutoConfiguration.class))
+				RateLimitAdminAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
+				ReactiveSecurityAutoConfiguration.class))
 		.withUserConfiguration(SwitchWebFluxTests.Security.class)
 		.withBean(ConnectionFactory.class, this::connections)
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
@@ -76,7 +77,7 @@ class SqlEndpointIntegrationTests {
 		this.context.run((context) -> {
 			Instant time = Instant.now();
 			for (int i = 0; i < 5; i++) {
-				AuditRecord entry = new AuditRecord(time, "test", "done", "ann", "", "", "", "reason " + i);
+				AuditRecord entry = AuditRecord.of(time, "test", "done", "ann", "", "", "", "reason " + i);
 				context.getBean(PolicyStore.class).audit(entry).toCompletableFuture().join();
 			}
 			List<Object> reasons = new ArrayList<>();
@@ -88,7 +89,24 @@ class SqlEndpointIntegrationTests {
 			assertThat(page).isEmpty();
 			assertThat(reasons).containsExactly("reason 4", "reason 3", "reason 2", "reason 1", "reason 0");
 			assertThat(entries(audit(context, "?before=" + time))).isEmpty();
-			assertThat(entries(audit(context, "?before=" + time.plusSeconds(1)))).hasSize(5);
+			assertThat(entries(audit(context, "?before=" + time.plusSeconds(600)))).hasSize(5);
+		});
+	}
+
+	@Test
+	void verificationNamesTheFirstBrokenEntry() {
+		this.context.run((context) -> {
+			for (int i = 0; i < 3; i++) {
+				assertThat(write(context, "ann", "{\"policy\": {" + LIMITS + "}, \"reason\": \"INC-" + i + "\"}"))
+					.isEqualTo(200);
+			}
+			await().atMost(Duration.ofSeconds(30)).until(() -> entries(audit(context, "")).size() == 3);
+			assertThat(audit(context, "?verify=true")).containsEntry("result", "intact").containsEntry("entries", 3);
+			PostgresServer.shared()
+				.execute(this.database, "UPDATE ratelimit_audit SET actor = 'eve' WHERE reason = 'INC-1'");
+			assertThat(audit(context, "?verify=true")).containsEntry("result", "broken")
+				.hasEntrySatisfying("broken",
+						(broken) -> assertThat(broken).asString().contains("number=2").contains("actor=eve"));
 		});
 	}
 

@@ -26,9 +26,9 @@ import org.springframework.test.web.servlet.request.MockHttpServletRequestBuilde
 import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 
 import dev.ratelimit.FailureMode;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.fleet.ModeSwitch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.asyncDispatch;
@@ -55,7 +55,8 @@ class SwitchServletTests {
 				JacksonAutoConfiguration.class, HttpMessageConvertersAutoConfiguration.class,
 				WebMvcAutoConfiguration.class, EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
 				ServletManagementContextAutoConfiguration.class, ManagementContextAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class))
+				RateLimitAutoConfiguration.class, RateLimitAdminAutoConfiguration.class,
+				RateLimitEndpointAutoConfiguration.class))
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED");
 
@@ -64,11 +65,11 @@ class SwitchServletTests {
 		this.context.run((context) -> {
 			call(context, post(SWITCH).content("{\"mode\": \"local\", \"for\": \"5m\"}"), ADMIN)
 				.andExpect(status().isOk());
-			assertThat(context.getBean(RedSwitch.class).mode()).isEqualTo(FailureMode.LOCAL);
+			assertThat(context.getBean(ModeSwitch.class).mode()).isEqualTo(FailureMode.LOCAL);
 			call(context, get(SWITCH), VIEWER).andExpect(jsonPath("$.mode").value("local"))
 				.andExpect(jsonPath("$.actor").value("ann"));
 			call(context, delete(SWITCH), ADMIN).andExpect(status().isOk()).andExpect(jsonPath("$.on").value(false));
-			assertThat(context.getBean(RedSwitch.class).mode()).isNull();
+			assertThat(context.getBean(ModeSwitch.class).mode()).isNull();
 		});
 	}
 
@@ -81,7 +82,7 @@ class SwitchServletTests {
 					.andExpect(content().contentType(MediaType.APPLICATION_PROBLEM_JSON));
 			}
 			call(context, delete(SWITCH), null).andExpect(status().isForbidden());
-			assertThat(context.getBean(RedSwitch.class).mode()).isNull();
+			assertThat(context.getBean(ModeSwitch.class).mode()).isNull();
 		});
 	}
 
@@ -109,7 +110,7 @@ class SwitchServletTests {
 	void withoutSpringSecurityWhoReachesItMayTurnIt() {
 		this.context.withClassLoader(new FilteredClassLoader("org.springframework.security")).run((context) -> {
 			call(context, post(SWITCH).content("{\"mode\": \"allow\"}"), null).andExpect(status().isOk());
-			assertThat(context.getBean(RedSwitch.class).mode()).isEqualTo(FailureMode.ALLOW);
+			assertThat(context.getBean(ModeSwitch.class).mode()).isEqualTo(FailureMode.ALLOW);
 		});
 	}
 

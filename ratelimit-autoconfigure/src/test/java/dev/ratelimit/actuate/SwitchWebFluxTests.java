@@ -1,5 +1,6 @@
 package dev.ratelimit.actuate;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,11 +42,11 @@ import org.springframework.security.web.server.SecurityWebFilterChain;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
-import dev.ratelimit.SwitchStore;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.ModeSwitch;
+import dev.ratelimit.fleet.SwitchStore;
 import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -65,7 +66,8 @@ class SwitchWebFluxTests {
 				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
 				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
 				ManagementContextAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class))
+				RateLimitAdminAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
+				RateLimitAuditEventsAutoConfiguration.class))
 		.withUserConfiguration(Trail.class)
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED");
@@ -100,7 +102,7 @@ class SwitchWebFluxTests {
 				.expectBody()
 				.jsonPath("$.mode")
 				.isEqualTo("allow");
-			RedSwitch redSwitch = context.getBean(RedSwitch.class);
+			ModeSwitch redSwitch = context.getBean(ModeSwitch.class);
 			assertThat(redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
 			assertThat(redSwitch.forced().left()).hasMinutes(29);
 			viewer(client).get()
@@ -135,7 +137,7 @@ class SwitchWebFluxTests {
 				.isEqualTo("mode")
 				.jsonPath("$.fix")
 				.isNotEmpty();
-			assertThat(context.getBean(RedSwitch.class).mode()).isNull();
+			assertThat(context.getBean(ModeSwitch.class).mode()).isNull();
 		});
 	}
 
@@ -166,7 +168,7 @@ class SwitchWebFluxTests {
 				.jsonPath("$.detail")
 				.isEqualTo("Changes need the authority ROLE_RATELIMIT_ADMIN");
 			delete(client, user).expectStatus().isForbidden();
-			assertThat(context.getBean(RedSwitch.class).mode()).isNull();
+			assertThat(context.getBean(ModeSwitch.class).mode()).isNull();
 			assertThat(context.getBean(Trail.class).events).extracting(AuditEvent::getType)
 				.containsExactly("RATELIMIT_SWITCH_ON", "RATELIMIT_SWITCH_OFF");
 			assertThat(this.log.lines().get(0)).contains("action=switch-on outcome=refused")
@@ -199,7 +201,7 @@ class SwitchWebFluxTests {
 		run((context, client) -> {
 			context.getBean(Trail.class).broken = true;
 			post(client, ADMIN, "{\"mode\": \"allow\"}").expectStatus().isOk();
-			assertThat(context.getBean(RedSwitch.class).mode()).isEqualTo(FailureMode.ALLOW);
+			assertThat(context.getBean(ModeSwitch.class).mode()).isEqualTo(FailureMode.ALLOW);
 		});
 	}
 
@@ -215,7 +217,7 @@ class SwitchWebFluxTests {
 				.jsonPath("$.detail")
 				.value((String detail) -> assertThat(detail).contains("ratelimit.switch.mode"));
 			delete(client, ADMIN).expectStatus().isEqualTo(503);
-			assertThat(context.getBean(RedSwitch.class).mode()).isNull();
+			assertThat(context.getBean(ModeSwitch.class).mode()).isNull();
 			assertThat(this.log.lines().get(0)).contains("action=switch-on outcome=failed");
 		});
 	}
@@ -243,7 +245,7 @@ class SwitchWebFluxTests {
 			viewer(client).get().uri(SWITCH).exchange().expectStatus().isOk();
 			post(client, ADMIN, "{\"mode\": \"allow\"}").expectStatus().isEqualTo(405);
 			delete(client, ADMIN).expectStatus().isEqualTo(405);
-			assertThat(context.getBean(RedSwitch.class).mode()).isNull();
+			assertThat(context.getBean(ModeSwitch.class).mode()).isNull();
 		});
 	}
 
@@ -252,7 +254,7 @@ class SwitchWebFluxTests {
 		this.plain.withClassLoader(new FilteredClassLoader("org.springframework.security")).run((context) -> {
 			WebTestClient client = WebTestClient.bindToApplicationContext(context).build();
 			post(client, "", "{\"mode\": \"allow\"}").expectStatus().isOk();
-			assertThat(context.getBean(RedSwitch.class).mode()).isEqualTo(FailureMode.ALLOW);
+			assertThat(context.getBean(ModeSwitch.class).mode()).isEqualTo(FailureMode.ALLOW);
 			assertThat(this.log.lines().get(0)).contains("actor=\"anonymous\"");
 		});
 	}
@@ -266,9 +268,9 @@ class SwitchWebFluxTests {
 				.run((context) -> {
 					WebTestClient anybody = WebTestClient.bindToApplicationContext(context).build();
 					anybody.get().uri(SWITCH).exchange().expectStatus().isOk();
-					assertThat(
-							start.lines().stream().anyMatch((line) -> line.startsWith("Whoever reaches the actuator")))
-						.isEqualTo(warned);
+					assertThat(start.lines()
+						.stream()
+						.anyMatch((line) -> line.startsWith("Everybody who reaches the actuator"))).isEqualTo(warned);
 				});
 		}
 	}
@@ -315,7 +317,12 @@ class SwitchWebFluxTests {
 		}
 
 		@Override
-		public CompletionStage<Void> clear() {
+		public CompletionStage<Void> clear(Duration left) {
+			return CompletableFuture.failedStage(new IllegalStateException("away"));
+		}
+
+		@Override
+		public CompletionStage<Boolean> restore(ForcedMode forced) {
 			return CompletableFuture.failedStage(new IllegalStateException("away"));
 		}
 

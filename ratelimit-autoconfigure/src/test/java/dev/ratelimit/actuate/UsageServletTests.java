@@ -33,8 +33,8 @@ import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.testing.CapturedLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -64,7 +64,8 @@ class UsageServletTests {
 				JacksonAutoConfiguration.class, HttpMessageConvertersAutoConfiguration.class,
 				WebMvcAutoConfiguration.class, EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
 				ServletManagementContextAutoConfiguration.class, ManagementContextAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class))
+				RateLimitAutoConfiguration.class, RateLimitAdminAutoConfiguration.class,
+				RateLimitEndpointAutoConfiguration.class))
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED",
 				"ratelimit.policies.orders.limits.per-tenant.by=tenant",

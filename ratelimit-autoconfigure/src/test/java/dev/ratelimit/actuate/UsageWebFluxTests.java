@@ -27,9 +27,9 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.testing.CapturedLog;
 
@@ -54,7 +54,8 @@ class UsageWebFluxTests {
 				CodecsAutoConfiguration.class, WebFluxAutoConfiguration.class, EndpointAutoConfiguration.class,
 				WebEndpointAutoConfiguration.class, ReactiveManagementContextAutoConfiguration.class,
 				ManagementContextAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class, ReactiveSecurityAutoConfiguration.class))
+				RateLimitAdminAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
+				ReactiveSecurityAutoConfiguration.class))
 		.withUserConfiguration(SwitchWebFluxTests.Security.class)
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED",

@@ -19,6 +19,8 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +28,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
+import org.springframework.aop.support.ComposablePointcut;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.RootClassFilter;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
@@ -54,17 +60,17 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
 
-import dev.ratelimit.actuate.RateLimitEndpoint;
+import dev.ratelimit.actuate.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitSelfServiceAutoConfiguration;
-import dev.ratelimit.limiter.RedSwitch;
-import dev.ratelimit.selfservice.TenantController;
+import dev.ratelimit.fleet.ModeSwitch;
+import dev.ratelimit.json.JsonReader;
+import dev.ratelimit.selfservice.RateLimitSelfServiceAutoConfiguration;
 import dev.ratelimit.testing.CapturedLog;
-import dev.ratelimit.web.JsonReader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -84,7 +90,7 @@ class AdminHttpTests {
 	private static final String TENANT = "tom/acme/RATELIMIT_TENANT_ADMIN";
 
 	private static final List<String> READS = List.of("", "/policies", "/policies/orders", "/policies/orders?version=0",
-			"/overrides/orders/tenant/acme", "/tiers/tenant/acme", "/lists/deny", "/switch", "/hotkeys",
+			"/overrides/orders/tenant/acme", "/tiers/tenant/acme", "/lists/deny", "/switch", "/hotkeys", "/bans",
 			"/usage?policy=orders&tenant=acme", "/refusals", "/audit");
 
 	@ParameterizedTest
@@ -132,7 +138,7 @@ class AdminHttpTests {
 			http.expect(400, "reason", http.send("POST", "/switch", ADMIN, json,
 					"{\"mode\": \"allow\", \"reason\": \"" + "x".repeat(100_000) + "\"}"));
 			http.expect(400, "dry", http.send("POST", "/switch?dry=true", ADMIN, json, "{\"mode\": \"allow\"}"));
-			assertThat(context.getBean(RedSwitch.class).mode()).isNull();
+			assertThat(context.getBean(ModeSwitch.class).mode()).isNull();
 			assertThat(http.audited()).hasSize(10).allMatch((line) -> line.contains("outcome=invalid actor=\"ann\""));
 			assertThat(output).doesNotContain("\tat dev.ratelimit").doesNotContain("Exception");
 			assertThat(
@@ -146,7 +152,8 @@ class AdminHttpTests {
 			.flatMap((stack) -> Stream
 				.of("?x=1 x", "/policies?x=1 x", "/policies/orders?version=x version",
 						"/policies/orders?version=-1 version", "/policies/orders?v=1 v", "/lists/deny?afterr=x afterr",
-						"/switch?x=1 x", "/hotkeys?by=luck by", "/hotkeys?bye=traffic bye",
+						"/switch?x=1 x", "/hotkeys?by=luck by", "/hotkeys?bye=traffic bye", "/policies?x=1&x=2 x",
+						"/bans?x=1 x", "/audit?limit=1&limit=2 limit", "/audit?limit=0 limit",
 						"/usage?policy=nosuch policy", "/usage?policy=orders&ip=1.2.3.400 ip", "/audit?x=1 x")
 				.map((query) -> Arguments.of(stack, query.split(" ")[0], query.split(" ")[1])));
 	}
@@ -199,16 +206,38 @@ class AdminHttpTests {
 		});
 	}
 
-	@Test
-	void controllersNameNoExceptionThatOnlyTheServletStackHas() {
-		for (Class<?> controller : List.of(RateLimitEndpoint.class, TenantController.class)) {
-			assertThat(Arrays.stream(controller.getDeclaredMethods())
-				.filter((method) -> method.isAnnotationPresent(ExceptionHandler.class))
-				.flatMap((method) -> Stream.concat(Arrays.stream(method.getAnnotation(ExceptionHandler.class).value()),
-						Arrays.stream(method.getParameterTypes()))))
-				.isNotEmpty()
-				.noneMatch(ServletException.class::isAssignableFrom);
+	@ParameterizedTest
+	@EnumSource
+	void catchAllAdviceOfTheApplicationDoesNotTakeOverErrorsOfTheAdminApi(Stack stack) {
+		try (ConfigurableApplicationContext context = stack.start(false, CatchAll.class)) {
+			Http http = new Http(context, List::of);
+			http.expect(400, "mode", http.send("POST", "/switch", ADMIN, "application/json", "{\"mode\": \"no\"}"));
+			assertThat(http.send("POST", "/switch", null, "application/json", "{}").statusCode()).isIn(401, 403);
 		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void controllerThatTheApplicationProxiesAnswersTheSame(Stack stack) {
+		try (ConfigurableApplicationContext context = stack.start(false, Proxies.class)) {
+			Http http = new Http(context, List::of);
+			String json = "application/json";
+			String large = "{\"mode\": \"allow\", \"reason\": \"" + "x".repeat(300_000) + "\"}";
+			http.expect(415, "Content-Type", http.send("POST", "/switch", ADMIN, "nonsense", "{\"mode\": \"allow\"}"));
+			http.expect(413, "body", http.send("POST", "/switch", ADMIN, json, large));
+			http.expect(400, "mode", http.send("POST", "/switch", ADMIN, json, "{\"mode\": \"no\"}"));
+			assertThat(http.send("POST", "/switch", ADMIN, json, "{\"mode\": \"allow\"}").statusCode()).isEqualTo(200);
+		}
+	}
+
+	@Test
+	void errorsOfBothStacksNameNoExceptionThatOnlyTheServletStackHas() {
+		assertThat(Arrays.stream(AdminController.class.getDeclaredMethods())
+			.filter((method) -> method.isAnnotationPresent(ExceptionHandler.class))
+			.flatMap((method) -> Stream.concat(Arrays.stream(method.getAnnotation(ExceptionHandler.class).value()),
+					Arrays.stream(method.getParameterTypes()))))
+			.isNotEmpty()
+			.noneMatch(ServletException.class::isAssignableFrom);
 	}
 
 	enum Stack {
@@ -242,8 +271,9 @@ class AdminHttpTests {
 			test.accept(this.shared, new Http(this.shared, List::of));
 		}
 
-		private ConfigurableApplicationContext start(boolean ownPort) {
-			return new SpringApplicationBuilder(this.application).web(this.type)
+		ConfigurableApplicationContext start(boolean ownPort, Class<?>... more) {
+			return new SpringApplicationBuilder(this.application).sources(more)
+				.web(this.type)
 				.properties("server.port=0", ownPort ? "management.server.port=0" : "x=y",
 						"server.error.include-stacktrace=never", "management.endpoints.web.exposure.include=ratelimit",
 						"management.endpoint.ratelimit.access=unrestricted", "ratelimit.self-service.enabled=true",
@@ -252,6 +282,37 @@ class AdminHttpTests {
 						"ratelimit.policies.orders.limits.per-ip.by=ip",
 						"ratelimit.policies.orders.limits.per-ip.quota=10/h")
 				.run();
+		}
+
+	}
+
+	@RestControllerAdvice
+	@Order(Ordered.HIGHEST_PRECEDENCE)
+	static class CatchAll {
+
+		@ExceptionHandler(Exception.class)
+		ResponseEntity<String> any() {
+			return ResponseEntity.internalServerError().body("the application's");
+		}
+
+	}
+
+	/** As an application that logs or measures all controllers has them. */
+	@Configuration(proxyBeanMethods = false)
+	static class Proxies {
+
+		@Bean
+		static DefaultAdvisorAutoProxyCreator proxyCreator() {
+			DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
+			creator.setProxyTargetClass(true);
+			return creator;
+		}
+
+		@Bean
+		static DefaultPointcutAdvisor aroundControllers() {
+			MethodInterceptor proceed = MethodInvocation::proceed;
+			return new DefaultPointcutAdvisor(new ComposablePointcut(new RootClassFilter(AdminController.class)),
+					proceed);
 		}
 
 	}
@@ -282,7 +343,7 @@ class AdminHttpTests {
 
 		HttpResponse<String> tenant(String method, String path, String token) {
 			String port = this.context.getEnvironment().getProperty("local.server.port");
-			return send(method, URI.create("http://localhost:" + port + TenantController.PATH + path), token, null,
+			return send(method, URI.create("http://localhost:" + port + "/ratelimit/tenants/me" + path), token, null,
 					null);
 		}
 
@@ -330,7 +391,8 @@ class AdminHttpTests {
 			EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class,
 			ReactiveManagementContextAutoConfiguration.class, ManagementContextAutoConfiguration.class,
 			RateLimitAutoConfiguration.class, RateLimitControlAutoConfiguration.class,
-			RateLimitEndpointAutoConfiguration.class, RateLimitSelfServiceAutoConfiguration.class })
+			RateLimitAdminAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
+			RateLimitSelfServiceAutoConfiguration.class })
 	static class Reactive {
 
 		/** Tomcat is on the class path too. */
@@ -348,8 +410,8 @@ class AdminHttpTests {
 			SecurityAutoConfiguration.class, SecurityFilterAutoConfiguration.class, EndpointAutoConfiguration.class,
 			WebEndpointAutoConfiguration.class, ServletManagementContextAutoConfiguration.class,
 			ManagementContextAutoConfiguration.class, RateLimitAutoConfiguration.class,
-			RateLimitControlAutoConfiguration.class, RateLimitEndpointAutoConfiguration.class,
-			RateLimitSelfServiceAutoConfiguration.class })
+			RateLimitControlAutoConfiguration.class, RateLimitAdminAutoConfiguration.class,
+			RateLimitEndpointAutoConfiguration.class, RateLimitSelfServiceAutoConfiguration.class })
 	static class Servlet {
 
 		@Bean

@@ -19,12 +19,12 @@ class AuditTrailTests {
 
 	private static final Instant TIME = Instant.parse("2026-11-16T08:00:00.123456Z");
 
-	private final AuditTrail trail = new AuditTrail(() -> null);
+	private final AuditTrail trail = new AuditTrail(null);
 
 	@Test
 	void entriesOfTheSameTimeAreEachReadOnceInPages() {
 		for (int i = 0; i < 5; i++) {
-			this.trail.append(new AuditRecord(TIME, "test", "done", "ann", "", "", "", "reason " + i));
+			this.trail.append(AuditRecord.of(TIME, "test", "done", "ann", "", "", "", "reason " + i), null);
 		}
 		List<Object> reasons = new ArrayList<>();
 		Map<String, Object> page = show(null);
@@ -38,7 +38,7 @@ class AuditTrailTests {
 
 	@Test
 	void timeAloneLeavesOutAllEntriesOfThatTime() {
-		this.trail.append(new AuditRecord(TIME, "test", "done", "ann", "", "", "", ""));
+		this.trail.append(AuditRecord.of(TIME, "test", "done", "ann", "", "", "", ""), null);
 		assertThat(reasons(show(AuditPosition.parse(TIME.toString())))).isEmpty();
 		assertThat(reasons(show(AuditPosition.parse(TIME.plusNanos(1_000).toString())))).hasSize(1);
 	}

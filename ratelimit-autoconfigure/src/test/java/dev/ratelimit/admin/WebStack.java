@@ -45,13 +45,13 @@ import org.springframework.test.web.servlet.client.MockMvcWebTestClient;
 import org.springframework.web.context.WebApplicationContext;
 import reactor.core.publisher.Mono;
 
+import dev.ratelimit.actuate.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitControlAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEndpointAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitFleetAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitRedisAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitSelfServiceAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
+import dev.ratelimit.selfservice.RateLimitSelfServiceAutoConfiguration;
 
 /**
  * The two stacks, for tests of what has to be the same on both. A token is readable here:
@@ -113,10 +113,11 @@ public enum WebStack {
 	private static <R extends AbstractApplicationContextRunner<R, ?, ?>> R prepared(R runner, boolean actuator,
 			String[] properties) {
 		R prepared = runner
-			.withConfiguration(AutoConfigurations.of(RedisAutoConfiguration.class,
-					RateLimitRedisAutoConfiguration.class, RateLimitFleetAutoConfiguration.class,
-					RateLimitAutoConfiguration.class, RateLimitStoreAutoConfiguration.class,
-					RateLimitControlAutoConfiguration.class, RateLimitSelfServiceAutoConfiguration.class))
+			.withConfiguration(
+					AutoConfigurations.of(RedisAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
+							RateLimitFleetAutoConfiguration.class, RateLimitAutoConfiguration.class,
+							RateLimitStoreAutoConfiguration.class, RateLimitControlAutoConfiguration.class,
+							RateLimitAdminAutoConfiguration.class, RateLimitSelfServiceAutoConfiguration.class))
 			.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 					"management.endpoint.ratelimit.access=UNRESTRICTED")
 			.withPropertyValues(properties);

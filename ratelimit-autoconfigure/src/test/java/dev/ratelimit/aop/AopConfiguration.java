@@ -27,7 +27,7 @@ import dev.ratelimit.policy.PolicySet;
  * What every application with the annotation has, on counters that stand still.
  */
 @Configuration(proxyBeanMethods = false)
-@Import(RateLimitedProxyRegistrar.class)
+@Import(RateLimitedAutoConfiguration.ProxyRegistrar.class)
 class AopConfiguration {
 
 	static final PolicySet POLICIES = PolicySet.of(
@@ -84,15 +84,15 @@ class AopConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static RateLimitedProxyCheck rateLimitedProxyCheck(RateLimitedMethods methods) {
-		return new RateLimitedProxyCheck(methods);
+	static RateLimitedAutoConfiguration.ProxyCheck rateLimitedProxyCheck(RateLimitedMethods methods) {
+		return new RateLimitedAutoConfiguration.ProxyCheck(methods);
 	}
 
 	@Bean
 	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RecordedLimiter limiter,
 			HttpAnswers answers, RecordedTraces traces, ObjectProvider<CurrentCall.Source> currentCall) {
 		return new RateLimitedAspect(methods, resolver, limiter, answers,
-				currentCall.getIfAvailable(() -> ServletCurrentCall::find), traces, ForkJoinPool.commonPool());
+				currentCall.getIfAvailable(() -> ServletCurrentCall.SOURCE), traces, ForkJoinPool.commonPool());
 	}
 
 }

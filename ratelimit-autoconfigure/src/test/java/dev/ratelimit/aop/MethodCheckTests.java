@@ -18,6 +18,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.web.HeaderOptions;
+import dev.ratelimit.web.CallDecisions;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.IdentityOptions;
 import dev.ratelimit.web.RequestResolver;
@@ -80,7 +81,12 @@ class MethodCheckTests {
 		}
 
 		@Override
-		public void announce(Decision decision, HttpAnswers answers) {
+		public CallDecisions decisions(HttpAnswers answers) {
+			return null;
+		}
+
+		@Override
+		public void announce(Decision decision, CallDecisions.Edge edge, HttpAnswers answers) {
 		}
 
 		@Override

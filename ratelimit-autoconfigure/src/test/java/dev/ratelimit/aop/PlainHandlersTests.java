@@ -370,8 +370,9 @@ class PlainHandlersTests {
 		}
 
 		@Bean
-		RateLimitedWebExceptionHandler exceptionHandler(HttpAnswers answers, CallTrace.Source traces) {
-			return new RateLimitedWebExceptionHandler(answers, traces);
+		RateLimitedWebExceptionHandler exceptionHandler(HttpAnswers answers, CallTrace.Source traces,
+				ApplicationContext context) {
+			return new RateLimitedWebExceptionHandler(answers, traces, context);
 		}
 
 		@Bean

@@ -42,7 +42,7 @@ class RateLimitErrorResponseExceptionTests {
 		Decision decision = Decision.without(Request.of("orders"), 0, false, Decision.Outcome.REFUSED,
 				Decision.Reason.LIMITS);
 		HttpAnswer answer = new HttpAnswer(429, Map.of(), new HttpAnswer.Problem(members, ""));
-		return new RateLimitErrorResponseException(decision, () -> answer).getBody();
+		return new RateLimitErrorResponseException(decision, false, () -> answer).getBody();
 	}
 
 }

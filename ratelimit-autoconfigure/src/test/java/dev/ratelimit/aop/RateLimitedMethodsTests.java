@@ -74,7 +74,7 @@ class RateLimitedMethodsTests {
 
 	@Test
 	void methodOfAControllerWithHttpExchangeIsAHandlerAndOneOfAClientIsNot() {
-		assertThat(find(Exchange.class, "exchange").isHandler()).isTrue();
+		assertThat(find(Exchange.class, "exchange").handler()).isTrue();
 		assertThat(find(Exchange.class, "exchange").isPlainBeanMethod()).isFalse();
 		assertThat(find(ExchangeClient.class, "exchange").isPlainBeanMethod()).isTrue();
 	}

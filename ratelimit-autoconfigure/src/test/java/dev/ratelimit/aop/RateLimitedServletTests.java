@@ -11,6 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -115,9 +116,11 @@ class RateLimitedServletTests {
 	}
 
 	@Test
-	void refusalWithinTheHandlerIsAnsweredLikeItsOwn() throws Exception {
+	void refusalWithinTheHandlerIsAnsweredLikeItsOwnAndGivesBackNothingOfMethodsThatRan() throws Exception {
+		long remaining = this.limiter.remaining("wide");
 		exhaust();
 		refused(perform(get("/nested")));
+		assertThat(this.limiter.remaining("wide")).isEqualTo(remaining - 1);
 	}
 
 	@Test
@@ -202,9 +205,9 @@ class RateLimitedServletTests {
 	static class Application {
 
 		@Bean
-		RateLimitedExceptionResolver exceptionResolver(HttpAnswers answers) {
+		RateLimitedExceptionResolver exceptionResolver(HttpAnswers answers, ApplicationContext context) {
 			Supplier<@Nullable String> traceId = () -> "trace-1";
-			return new RateLimitedExceptionResolver(answers, traceId);
+			return new RateLimitedExceptionResolver(answers, traceId, context);
 		}
 
 	}

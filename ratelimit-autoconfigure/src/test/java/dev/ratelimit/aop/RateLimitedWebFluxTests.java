@@ -8,6 +8,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -119,6 +120,14 @@ class RateLimitedWebFluxTests {
 	}
 
 	@Test
+	void refusalWithinTheHandlerGivesBackNothingOfMethodsThatRan() {
+		long remaining = this.limiter.remaining("wide");
+		exhaust();
+		refused(get("/nested"));
+		assertThat(this.limiter.remaining("wide")).isEqualTo(remaining - 1);
+	}
+
+	@Test
 	void failureModeAnswersInsteadOfA500() {
 		this.limiter.failWith(new IllegalStateException("broken"));
 		get("/mono").expectStatus().isOk().expectHeader().valueEquals("X-RateLimit-Policy", "degraded");
@@ -182,8 +191,9 @@ class RateLimitedWebFluxTests {
 		}
 
 		@Bean
-		RateLimitedWebExceptionHandler exceptionHandler(HttpAnswers answers, RecordedTraces traces) {
-			return new RateLimitedWebExceptionHandler(answers, traces);
+		RateLimitedWebExceptionHandler exceptionHandler(HttpAnswers answers, RecordedTraces traces,
+				ApplicationContext context) {
+			return new RateLimitedWebExceptionHandler(answers, traces, context);
 		}
 
 		@Bean

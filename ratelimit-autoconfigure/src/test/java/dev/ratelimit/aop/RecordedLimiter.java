@@ -76,6 +76,11 @@ class RecordedLimiter implements RateLimiter {
 		this.failsToDegrade = true;
 	}
 
+	/** What is left for a caller of whom nothing is known; takes nothing. */
+	long remaining(String policy) {
+		return this.limiter.check(Request.of(policy).withCost(0)).toCompletableFuture().join().remaining();
+	}
+
 	List<Request> requests() {
 		return this.requests;
 	}

@@ -1,5 +1,6 @@
 package dev.ratelimit.aop;
 
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -18,8 +19,8 @@ import dev.ratelimit.web.HttpAnswers;
 class ServletOnlyApplication {
 
 	@Bean
-	RateLimitedExceptionResolver exceptionResolver(HttpAnswers answers) {
-		return new RateLimitedExceptionResolver(answers, () -> "trace-1");
+	RateLimitedExceptionResolver exceptionResolver(HttpAnswers answers, ApplicationContext context) {
+		return new RateLimitedExceptionResolver(answers, () -> "trace-1", context);
 	}
 
 	@RestController

@@ -12,7 +12,9 @@ import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 
 import dev.ratelimit.Request;
+import dev.ratelimit.actuate.RateLimitHealthAutoConfiguration;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.metrics.RateLimitMetricsAutoConfiguration;
 import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.testing.RedisServer;

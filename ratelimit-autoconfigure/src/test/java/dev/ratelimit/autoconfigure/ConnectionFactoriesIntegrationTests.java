@@ -24,6 +24,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.config.StartupFailures;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
@@ -117,7 +118,7 @@ class ConnectionFactoriesIntegrationTests {
 	void missingLettuceFailsTheStart() {
 		FailureAnalysis analysis = failure(this.context.withClassLoader(new FilteredClassLoader("io.lettuce.core"))
 			.withPropertyValues("spring.data.redis.host=localhost", "spring.data.redis.client-type=jedis"));
-		assertThat(analysis.getDescription()).contains("Lettuce is not on the classpath");
+		assertThat(analysis.getDescription()).contains("Lettuce is not on the class path");
 		assertThat(analysis.getAction()).contains("io.lettuce:lettuce-core").contains("'ratelimit.backend'");
 	}
 
@@ -159,12 +160,12 @@ class ConnectionFactoriesIntegrationTests {
 		await()
 			.until(() -> limiter.check(ann.withCost(0)).toCompletableFuture().join().source() == Decision.Source.REDIS);
 		assertThat(limiter.check(ann).toCompletableFuture().join().allowed()).isTrue();
-		assertThat(redis.cli("KEYS", "rl:2g:*")).isNotBlank();
+		assertThat(redis.cli("KEYS", "rl:3g:*")).isNotBlank();
 	}
 
 	private static FailureAnalysis failure(ApplicationContextRunner runner) {
 		FailureAnalysis[] analysis = new FailureAnalysis[1];
-		runner.run((context) -> analysis[0] = new InvalidPolicyFailureAnalyzer().analyze(context.getStartupFailure()));
+		runner.run((context) -> analysis[0] = StartupFailures.analyze(context.getStartupFailure()));
 		assertThat(analysis[0]).as("a failure with a fix").isNotNull();
 		return analysis[0];
 	}

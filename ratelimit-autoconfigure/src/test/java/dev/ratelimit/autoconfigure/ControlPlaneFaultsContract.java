@@ -24,6 +24,7 @@ import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.testing.Pauses;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -75,19 +76,17 @@ abstract class ControlPlaneFaultsContract {
 	@Test
 	void writeToAFrozenStoreFailsInTimeAndIsThereAsAWholeOrNotAtAllAfterwards() {
 		application().run((one) -> application().run((other) -> {
-			ControlPlaneIntegrationTests.done(write(one, 1, null));
+			join(write(one, 1, null));
 			soon().until(() -> version(one) == 1 && version(other) == 1);
 			freeze();
 			long start = Pauses.now();
-			assertThatExceptionOfType(CompletionException.class)
-				.isThrownBy(() -> ControlPlaneIntegrationTests.done(write(one, 2, null)))
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(write(one, 2, null)))
 				.withCauseInstanceOf(StoreUnavailableException.class);
 			assertThat(Pauses.without(start)).isLessThan(Duration.ofSeconds(4));
 			assertThat(number(one)).isOne();
 			assertThat(number(other)).isOne();
 			thaw();
-			RecordVersion written = soon().ignoreExceptions()
-				.until(() -> ControlPlaneIntegrationTests.done(write(other, 3, null)), (read) -> true);
+			RecordVersion written = soon().ignoreExceptions().until(() -> join(write(other, 3, null)), (read) -> true);
 			soon().until(() -> version(one) == written.version() && version(other) == written.version());
 			assertThat(number(one)).isEqualTo(3);
 			assertThat(history(one)).hasSize((int) written.version());
@@ -125,7 +124,7 @@ abstract class ControlPlaneFaultsContract {
 			AtomicBoolean killed) {
 		while (!killed.get()) {
 			try {
-				ControlPlaneIntegrationTests.done(write(context, tried.incrementAndGet(), null));
+				join(write(context, tried.incrementAndGet(), null));
 				acknowledged.set(tried.get());
 			}
 			catch (CompletionException ex) {
@@ -141,8 +140,7 @@ abstract class ControlPlaneFaultsContract {
 	}
 
 	private static List<RecordVersion> history(ApplicationContext context) {
-		return ControlPlaneIntegrationTests
-			.done(context.getBean(PolicyStore.class).history(RecordIds.policy("orders"), 10_000));
+		return join(context.getBean(PolicyStore.class).history(RecordIds.policy("orders"), 10_000));
 	}
 
 	private static long version(ApplicationContext context) {

@@ -5,8 +5,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -23,24 +21,28 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.control.StoreUnavailableException;
-import dev.ratelimit.limiter.Fleet;
+import dev.ratelimit.fleet.Fleet;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.store.ConflictException;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.store.Snapshot;
 import dev.ratelimit.store.SnapshotFile;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 import dev.ratelimit.testing.Within;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -50,7 +52,7 @@ import static org.awaitility.Awaitility.await;
  * all.
  */
 @ExtendWith({ RedisServers.class, OutputCaptureExtension.class })
-class ControlPlaneIntegrationTests {
+public class ControlPlaneIntegrationTests {
 
 	private static final Author ANN = new Author("ann", "because");
 
@@ -65,16 +67,16 @@ class ControlPlaneIntegrationTests {
 	@Test
 	void writeOnOneInstanceIsEnforcedByTheOthers(RedisServer redis) {
 		on(redis).run((one) -> on(redis).run((other) -> {
-			RecordVersion written = done(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
+			RecordVersion written = join(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
 			assertThat(written.version()).isOne();
 			soon().until(() -> limit(one, "acme") == 77 && limit(other, "acme") == 77);
-			assertThat(done(plane(other).writePolicy("orders", limits("78/h"), 1L, ANN)).version()).isEqualTo(2);
+			assertThat(join(plane(other).writePolicy("orders", limits("78/h"), 1L, ANN)).version()).isEqualTo(2);
 			soon().until(() -> limit(one, "acme") == 78);
-			assertThat(done(plane(one).rollBack("orders", 1, null, ANN)).version()).isEqualTo(3);
+			assertThat(join(plane(one).rollBack("orders", 1, null, null, ANN)).version()).isEqualTo(3);
 			soon().until(() -> limit(other, "acme") == 77);
-			done(plane(one).deletePolicy("orders", null, false, ANN));
+			join(plane(one).deletePolicy("orders", null, false, ANN));
 			soon().until(() -> limit(other, "acme") == 10);
-			assertThat(done(plane(other).history(RecordIds.policy("orders")))).extracting(RecordVersion::version)
+			assertThat(join(plane(other).history(RecordIds.policy("orders")))).extracting(RecordVersion::version)
 				.containsExactly(4L, 3L, 2L, 1L);
 		}));
 	}
@@ -82,11 +84,11 @@ class ControlPlaneIntegrationTests {
 	@Test
 	void secondOfTwoConcurrentEditsConflicts(RedisServer redis) {
 		on(redis).run((one) -> on(redis).run((other) -> {
-			done(plane(one).writePolicy("orders", limits("77/h"), 0L, ANN));
+			join(plane(one).writePolicy("orders", limits("77/h"), 0L, ANN));
 			assertThatExceptionOfType(CompletionException.class)
-				.isThrownBy(() -> done(plane(other).writePolicy("orders", limits("78/h"), 0L, ANN)))
+				.isThrownBy(() -> join(plane(other).writePolicy("orders", limits("78/h"), 0L, ANN)))
 				.withCauseInstanceOf(ConflictException.class);
-			assertThat(done(plane(other).history(RecordIds.policy("orders")))).hasSize(1);
+			assertThat(join(plane(other).history(RecordIds.policy("orders")))).hasSize(1);
 		}));
 	}
 
@@ -94,21 +96,21 @@ class ControlPlaneIntegrationTests {
 	void recordsAboutCallersTakeEffectWithoutANewToken(RedisServer redis) {
 		on(redis).run((one) -> on(redis).run((other) -> {
 			ControlPlane plane = plane(one);
-			done(plane.write(new Change(RecordIds.tier(Dimension.TENANT, "acme"), Map.of("tier", "pro"), null), ANN));
+			join(plane.write(new Change(RecordIds.tier(Dimension.TENANT, "acme"), Map.of("tier", "pro"), null), ANN));
 			soon().until(() -> limit(other, "acme") == 50);
 			assertThat(limit(other, "globex")).isEqualTo(10);
-			done(plane.write(new Change(RecordIds.override("orders", Dimension.TENANT, "acme"),
+			join(plane.write(new Change(RecordIds.override("orders", Dimension.TENANT, "acme"),
 					Map.of("limits", Map.of("per-tenant", "99/h")), null), ANN));
 			soon().until(() -> limit(other, "acme") == 99);
-			done(plane.write(new Change(RecordIds.entry(Kind.DENY, Map.of(Dimension.TENANT, "acme")), Map.of(), null),
+			join(plane.write(new Change(RecordIds.entry(Kind.DENY, Map.of(Dimension.TENANT, "acme")), Map.of(), null),
 					ANN));
 			soon().until(() -> check(other, "acme").outcome() == Decision.Outcome.DENIED);
-			done(plane.write(new Change(RecordIds.entry(Kind.DENY, Map.of(Dimension.TENANT, "acme")), null, null),
+			join(plane.write(new Change(RecordIds.entry(Kind.DENY, Map.of(Dimension.TENANT, "acme")), null, null),
 					ANN));
-			done(plane.write(new Change(RecordIds.override("orders", Dimension.TENANT, "acme"), null, null), ANN));
-			done(plane.write(new Change(RecordIds.tier(Dimension.TENANT, "acme"), null, null), ANN));
+			join(plane.write(new Change(RecordIds.override("orders", Dimension.TENANT, "acme"), null, null), ANN));
+			join(plane.write(new Change(RecordIds.tier(Dimension.TENANT, "acme"), null, null), ANN));
 			soon().until(() -> check(other, "acme").allowed() && limit(other, "acme") == 10);
-			done(plane.write(new Change(RecordIds.entry(Kind.ALLOW, Map.of(Dimension.TENANT, "acme")), Map.of(), null),
+			join(plane.write(new Change(RecordIds.entry(Kind.ALLOW, Map.of(Dimension.TENANT, "acme")), Map.of(), null),
 					ANN));
 			soon().until(() -> check(other, "acme").outcome() == Decision.Outcome.BYPASSED);
 		}));
@@ -121,8 +123,8 @@ class ControlPlaneIntegrationTests {
 		String property = "ratelimit.policies-store.snapshot-file=" + file;
 		on(redis).withPropertyValues(property).run((one) -> {
 			on(redis).run((other) -> {
-				done(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
-				done(plane(one).writePolicy("extra", limits("5/h"), null, ANN));
+				join(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
+				join(plane(one).writePolicy("extra", limits("5/h"), null, ANN));
 				await().until(() -> policies(one).ids().contains("extra") && one.getBean(Fleet.class).size() == 2);
 				// On a busy disk the file is written the more seldom.
 				await().atMost(Duration.ofMinutes(1)).until(() -> {
@@ -136,9 +138,9 @@ class ControlPlaneIntegrationTests {
 			assertThat(policies(again).find("orders").version()).isOne();
 			assertThat(policies(again).ids()).contains("extra");
 			assertThat(again.getBean(Fleet.class).size()).isEqualTo(2);
-			assertThat(output).containsOnlyOnce("The store of policies is away");
+			assertThat(output).containsOnlyOnce("The policy store did not answer");
 			assertThatExceptionOfType(CompletionException.class)
-				.isThrownBy(() -> done(plane(again).writePolicy("orders", limits("78/h"), null, ANN)))
+				.isThrownBy(() -> join(plane(again).writePolicy("orders", limits("78/h"), null, ANN)))
 				.withCauseInstanceOf(StoreUnavailableException.class);
 			assertThat(policies(again).find("orders").version()).isOne();
 		});
@@ -147,45 +149,50 @@ class ControlPlaneIntegrationTests {
 	@Test
 	void poisonedPolicyKeepsItsLastGoodVersionAndTheRestIsLoaded(RedisServer redis) {
 		on(redis).run((one) -> {
-			done(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
+			join(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
 			soon().until(() -> limit(one, "acme") == 77);
 			one.getBean(PolicyStore.class)
 				.write(List.of(new Edit(RecordIds.policy("orders"), "{\"policy\": {\"limits\": 5}}", null),
 						new Edit(RecordIds.policy("extra"),
 								"{\"policy\": {\"limits\": {\"a\": {\"by\": \"ip\", \"quota\": \"5/s\"}}}}", null),
-						new Edit(RecordIds.policy("broken"), "no JSON", null)), "mallory", "")
+						new Edit(RecordIds.policy("broken"), "no JSON", null)), Seen.NOTHING, "mallory", "")
 				.toCompletableFuture()
 				.join();
 			soon().until(() -> policies(one).ids().contains("extra"));
 			assertThat(limit(one, "acme")).isEqualTo(77);
-			assertThat(plane(one).rejected()).extracting((rejected) -> rejected.key().id())
+			assertThat(one.getBean(LivePolicies.class).rejected()).extracting((rejected) -> rejected.key().id())
 				.containsExactlyInAnyOrder("orders", "broken");
 			on(redis).run((later) -> {
 				assertThat(policies(later).find("orders").version()).isOne();
-				assertThat(plane(later).rejected()).hasSize(2);
+				assertThat(later.getBean(LivePolicies.class).rejected()).hasSize(2);
 			});
-			done(plane(one).writePolicy("orders", limits("80/h"), 2L, ANN));
-			soon().until(() -> limit(one, "acme") == 80 && plane(one).rejected().size() == 1);
+			join(plane(one).writePolicy("orders", limits("80/h"), 2L, ANN));
+			soon().until(() -> limit(one, "acme") == 80 && one.getBean(LivePolicies.class).rejected().size() == 1);
 		});
 	}
 
 	@Test
 	void storeThatLostEverythingIsReseededInOneCall(RedisServer redis) {
 		on(redis).run((one) -> on(redis).run((other) -> {
-			done(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
+			join(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
 			soon().until(
 					() -> policies(one).find("orders").version() == 1 && policies(other).find("orders").version() == 1);
 			redis.flush();
+			assertThatExceptionOfType(CompletionException.class)
+				.isThrownBy(() -> join(plane(one).writePolicy("orders", limits("76/h"), null, ANN)))
+				.withCauseInstanceOf(StoreUnavailableException.class)
+				.withMessageContaining("has lost data");
+			assertThat(redis.cli("EXISTS", "rl:{policies}:meta")).isEqualTo("0");
 			await().atMost(Duration.ofSeconds(30))
 				.until(() -> plane(one).state().stale() && plane(other).state().stale());
 			assertThat(limit(one, "acme")).isEqualTo(77);
 			assertThatExceptionOfType(CompletionException.class)
-				.isThrownBy(() -> done(plane(one).writePolicy("orders", limits("78/h"), null, ANN)))
+				.isThrownBy(() -> join(plane(one).writePolicy("orders", limits("78/h"), null, ANN)))
 				.withCauseInstanceOf(StoreUnavailableException.class);
-			done(plane(one).reseed(ANN));
+			join(plane(one).reseed());
 			await().atMost(Duration.ofSeconds(30))
 				.until(() -> !plane(one).state().stale() && !plane(other).state().stale());
-			done(plane(one).writePolicy("orders", limits("78/h"), null, ANN));
+			join(plane(one).writePolicy("orders", limits("78/h"), null, ANN));
 			soon().until(() -> limit(other, "acme") == 78);
 		}));
 	}
@@ -193,9 +200,9 @@ class ControlPlaneIntegrationTests {
 	@Test
 	void deletedPolicyThatIsOnlyInTheStoreStillDecidesWhatNamesIt(RedisServer redis) {
 		on(redis).run((one) -> {
-			done(plane(one).writePolicy("extra", limits("5/h"), null, ANN));
+			join(plane(one).writePolicy("extra", limits("5/h"), null, ANN));
 			soon().until(() -> policies(one).ids().contains("extra"));
-			done(plane(one).deletePolicy("extra", null, false, ANN));
+			join(plane(one).deletePolicy("extra", null, false, ANN));
 			soon().until(() -> policies(one).retired().contains("extra"));
 			Request request = Request.of("extra").with(Dimension.TENANT, "acme");
 			assertThat(one.getBean(RateLimiter.class).check(request).toCompletableFuture().join().outcome())
@@ -208,9 +215,10 @@ class ControlPlaneIntegrationTests {
 		on(redis).run((one) -> {
 			for (int page = 0; page < 3; page++) {
 				int first = page * 1_000;
-				done(plane(one).writeAll(IntStream.range(first, first + 1_000)
+				join(plane(one).writeAll(IntStream.range(first, first + 1_000)
 					.mapToObj((i) -> new Change(RecordIds.tier(Dimension.TENANT, "t" + i), Map.of("tier", "pro"), null))
-					.toList(), ANN));
+					.toList(), ANN, (written) -> {
+					}));
 			}
 			on(redis).run((other) -> {
 				assertThat(policies(other).records().size()).isEqualTo(3_000);
@@ -224,7 +232,7 @@ class ControlPlaneIntegrationTests {
 		try (RedisServer own = RedisServer.start()) {
 			on(redis).withPropertyValues("ratelimit.policies-store.redis.url=redis://" + own.host() + ":" + own.port())
 				.run((one) -> {
-					done(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
+					join(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
 					soon().until(() -> limit(one, "acme") == 77);
 					assertThat(own.cli("EXISTS", "rl:{policies}:meta")).isEqualTo("1");
 					assertThat(redis.cli("EXISTS", "rl:{policies}:meta")).isEqualTo("0");
@@ -266,7 +274,7 @@ class ControlPlaneIntegrationTests {
 		return Within.seconds(3);
 	}
 
-	static Map<String, Object> limits(String quota) {
+	public static Map<String, Object> limits(String quota) {
 		return Map.of("limits", Map.of("per-tenant", Map.of("by", "tenant", "quota", quota)), "tiers",
 				Map.of("pro", Map.of("limits", Map.of("per-tenant", "500/h"))));
 	}
@@ -287,10 +295,6 @@ class ControlPlaneIntegrationTests {
 	/** What holds for a tenant now. */
 	static long limit(ApplicationContext context, String tenant) {
 		return check(context, tenant).limits().get(0).quota().permits();
-	}
-
-	static <T> T done(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().orTimeout(10, TimeUnit.SECONDS).join();
 	}
 
 }

@@ -12,9 +12,9 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.ModeSwitch;
 import dev.ratelimit.redis.RedisPulse;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
@@ -29,7 +29,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith({ RedisServers.class, OutputCaptureExtension.class })
 class FleetIntegrationTests {
 
-	private static final String NOT_KNOWN = "Redis cannot say how many instances there are";
+	private static final String NOT_KNOWN = "The number of instances is unknown";
 
 	private final ApplicationContextRunner context = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(RedisAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
@@ -51,18 +51,18 @@ class FleetIntegrationTests {
 	@Test
 	void switchOfOneIsObeyedByTheOther(RedisServer redis) {
 		on(redis).run((one) -> on(redis).run((other) -> {
-			one.getBean(RedSwitch.class)
+			one.getBean(ModeSwitch.class)
 				.turnOn(new ForcedMode(FailureMode.DENY, ForcedMode.USUAL, "ann", ""))
 				.toCompletableFuture()
 				.join();
-			Within.seconds(3).until(() -> other.getBean(RedSwitch.class).mode() == FailureMode.DENY);
+			Within.seconds(3).until(() -> other.getBean(ModeSwitch.class).mode() == FailureMode.DENY);
 		}));
 	}
 
 	@Test
 	void switchThatIsOnIsObeyedFromTheStart(RedisServer redis) {
 		redis.cli("SET", "rl:{fleet}:switch", "allow", "PX", "60000");
-		on(redis).run((context) -> await().until(() -> context.getBean(RedSwitch.class).mode() == FailureMode.ALLOW));
+		on(redis).run((context) -> await().until(() -> context.getBean(ModeSwitch.class).mode() == FailureMode.ALLOW));
 	}
 
 	@Test

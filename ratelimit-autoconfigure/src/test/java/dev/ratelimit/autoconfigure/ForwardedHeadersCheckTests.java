@@ -21,6 +21,8 @@ import org.springframework.web.filter.CharacterEncodingFilter;
 import org.springframework.web.filter.ForwardedHeaderFilter;
 import org.springframework.web.server.adapter.ForwardedHeaderTransformer;
 
+import dev.ratelimit.config.StartupFailures;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -100,7 +102,7 @@ class ForwardedHeadersCheckTests {
 		server.withPropertyValues(properties).run((context) -> {
 			Throwable failure = context.getStartupFailure();
 			assertThat(failure).isNotNull();
-			analysis[0] = new InvalidPolicyFailureAnalyzer().analyze(failure);
+			analysis[0] = StartupFailures.analyze(failure);
 		});
 		assertThat(analysis[0]).isNotNull();
 		return analysis[0];

@@ -22,8 +22,9 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.Pseudonyms;
-import dev.ratelimit.counter.Salt;
+import dev.ratelimit.caller.Pseudonyms;
+import dev.ratelimit.caller.Salt;
+import dev.ratelimit.config.StartupFailures;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -156,15 +157,17 @@ class HashingIntegrationTests {
 	void rotationThatIsTooShortStopsTheStart() {
 		FailureAnalysis analysis = analyze("ratelimit.identity.hash.rotate=10m",
 				"ratelimit.policies.login.limits.per-ip.quota=2/m");
-		assertThat(analysis.getDescription()).isEqualTo("Hashes rotate after 1 hour or more, not after PT10M.");
-		assertThat(analysis.getAction()).isEqualTo("Set 'ratelimit.identity.hash.rotate' to something like 90d.");
+		assertThat(analysis.getDescription())
+			.isEqualTo("Hashes must rotate after at least 1 hour but rotate after PT10M.");
+		assertThat(analysis.getAction())
+			.isEqualTo("Set 'ratelimit.identity.hash.rotate' to at least 1h, for example 90d.");
 	}
 
 	@Test
 	void windowThatIsLongerThanAHashIsUsedStopsTheStart() {
 		FailureAnalysis analysis = analyze("ratelimit.identity.hash.rotate=12h");
 		assertThat(analysis.getDescription())
-			.isEqualTo("A window of 86400 s is longer than a hash is used, which is 43200 s.");
+			.isEqualTo("A window of 86400 s is longer than the 43200 s for which a hash is used.");
 		assertThat(analysis.getAction())
 			.isEqualTo("Set 'ratelimit.identity.hash.rotate' to at least the longest window, or "
 					+ "'ratelimit.policies.login.limits.per-ip.quota' to a shorter one.");
@@ -190,7 +193,7 @@ class HashingIntegrationTests {
 	private FailureAnalysis analyze(String... properties) {
 		FailureAnalysis[] analysis = new FailureAnalysis[1];
 		this.context.withPropertyValues(properties)
-			.run((context) -> analysis[0] = new InvalidPolicyFailureAnalyzer().analyze(context.getStartupFailure()));
+			.run((context) -> analysis[0] = StartupFailures.analyze(context.getStartupFailure()));
 		return analysis[0];
 	}
 

@@ -12,6 +12,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
+import dev.ratelimit.config.PolicyDocuments;
+import dev.ratelimit.config.PolicyMapper;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.ControlPlane;
@@ -24,8 +26,10 @@ import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.store.Replica;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.store.Snapshot;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -63,7 +67,7 @@ class ImportTests {
 	@ValueSource(ints = { PolicyStore.MAX_EDITS - 2, PolicyStore.MAX_EDITS - 1, PolicyStore.MAX_EDITS })
 	void recordOfAnEarlierReleaseIsReplacedInOneWrite(int before) {
 		this.replica.start();
-		ControlPlaneIntegrationTests.done(this.store.write(List.of(new Edit(RAW, "{}", null)), "old", ""));
+		join(this.store.write(List.of(new Edit(RAW, "{}", null)), Seen.NOTHING, "old", ""));
 		await().until(() -> this.policies.get().denies(Request.of("orders").with(Dimension.API_KEY, KEY)));
 		// Nothing is written after the first piece.
 		this.store.subscribe((revision) -> {
@@ -76,14 +80,14 @@ class ImportTests {
 			.toList());
 		page.add(new Change(DIGEST, Map.of(), null));
 		boolean whole = before + 2 <= PolicyStore.MAX_EDITS;
-		assertThat(this.control.writeAll(page, new Author("ann", "")).toCompletableFuture())
-			.matches((written) -> written.isCompletedExceptionally() != whole);
+		assertThat(this.control.writeAll(page, new Author("ann", ""), (written) -> {
+		}).toCompletableFuture()).matches((written) -> written.isCompletedExceptionally() != whole);
 		assertThat(exists(RAW)).isEqualTo(!whole);
 		assertThat(exists(DIGEST)).isEqualTo(whole);
 	}
 
 	private boolean exists(RecordKey key) {
-		List<RecordVersion> newest = ControlPlaneIntegrationTests.done(this.store.history(key, 1));
+		List<RecordVersion> newest = join(this.store.history(key, 1));
 		return !newest.isEmpty() && !newest.get(0).deleted();
 	}
 

@@ -21,10 +21,12 @@ import dev.ratelimit.control.Change;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.testing.Pauses;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.Times;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -78,14 +80,15 @@ class PolicyFleetIntegrationTests {
 							.formatted(number, number % 50),
 						null))
 				.toList();
-			ControlPlaneIntegrationTests.done(store.write(page, "ann", "import"));
+			join(store.write(page, Seen.NOTHING, "ann", "import"));
 		}
 		until(() -> fleet.all((policies) -> policies.ids().size() == EACH));
 		for (int first = 0; first < EACH; first += PAGE) {
-			ControlPlaneIntegrationTests.done(fleet.control(0)
+			join(fleet.control(0)
 				.writeAll(IntStream.range(first, first + PAGE)
 					.mapToObj((number) -> override(number, 10 + number))
-					.toList(), ANN));
+					.toList(), ANN, (written) -> {
+					}));
 		}
 		fleet.growTo(INSTANCES - 1);
 		long start = System.nanoTime();
@@ -134,11 +137,11 @@ class PolicyFleetIntegrationTests {
 			Request request = Request.of(policy(number)).with(Dimension.TENANT, whole ? "other" : tenant(number));
 			long start = Pauses.now();
 			if (whole) {
-				ControlPlaneIntegrationTests.done(fleet.control(0)
+				join(fleet.control(0)
 					.writePolicy(policy(number), ControlPlaneIntegrationTests.limits(permits + "/h"), null, ANN));
 			}
 			else {
-				ControlPlaneIntegrationTests.done(fleet.control(0).write(override(number, permits), ANN));
+				join(fleet.control(0).write(override(number, permits), ANN));
 			}
 			until(() -> fleet.enforces(request, permits));
 			times.add(Pauses.without(start));

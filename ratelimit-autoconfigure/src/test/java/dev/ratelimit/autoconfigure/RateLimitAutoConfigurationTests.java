@@ -23,9 +23,10 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.Rollout;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.ModeSwitch;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
 import dev.ratelimit.web.DimensionResolver;
@@ -94,6 +95,18 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
+	void applicationMayHaveABuilderOfItsOwn() {
+		this.context
+			.withBean("ownBuilder", RateLimiterBuilder.class,
+					() -> RateLimiterBuilder.on(new MemoryCounters(10, MemoryCounters::systemMicros)))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBeanProvider(RateLimiterBuilder.class).getIfUnique())
+					.isSameAs(context.getBean("ownBuilder"));
+			});
+	}
+
+	@Test
 	void everyBeanIsNamedAfterTheStarter() {
 		this.context.run((context) -> assertThat(context.getBeanDefinitionNames())
 			.filteredOn((name) -> context.getBean(name).getClass().getName().startsWith("dev.ratelimit."))
@@ -146,7 +159,7 @@ class RateLimitAutoConfigurationTests {
 			.withPropertyValues("ratelimit.policies.orders.algorithm=fixed-window",
 					"ratelimit.policies.orders.limits.per-key.by=api-key",
 					"ratelimit.policies.orders.limits.per-key.quota=5/s")
-			.run((context) -> assertThat(output).contains("twice its permits").contains("nothing but api-key"));
+			.run((context) -> assertThat(output).contains("twice its permits").contains("counts by api-key only"));
 	}
 
 	@Test
@@ -176,11 +189,11 @@ class RateLimitAutoConfigurationTests {
 
 	@Test
 	void switchIsOffUnlessThePropertyNamesAMode() {
-		this.context.run((context) -> assertThat(context.getBean(RedSwitch.class).mode()).isNull());
+		this.context.run((context) -> assertThat(context.getBean(ModeSwitch.class).mode()).isNull());
 		this.context.withPropertyValues("ratelimit.switch.mode=")
-			.run((context) -> assertThat(context.getBean(RedSwitch.class).mode()).isNull());
+			.run((context) -> assertThat(context.getBean(ModeSwitch.class).mode()).isNull());
 		this.context.withPropertyValues("ratelimit.switch.mode=deny")
-			.run((context) -> assertThat(context.getBean(RedSwitch.class).mode()).isEqualTo(FailureMode.DENY));
+			.run((context) -> assertThat(context.getBean(ModeSwitch.class).mode()).isEqualTo(FailureMode.DENY));
 	}
 
 	@Test
@@ -229,6 +242,7 @@ class RateLimitAutoConfigurationTests {
 			.withPropertyValues("ratelimit.policies.full.description=Order API", "ratelimit.policies.full.owner=team",
 					"ratelimit.policies.full.algorithm=gcra", "ratelimit.policies.full.mode=shadow",
 					"ratelimit.policies.full.on-failure=local", "ratelimit.policies.full.degraded-floor=20/s",
+					"ratelimit.policies.full.degraded-ceiling=5000/s",
 					"ratelimit.policies.full.on-missing-identity=skip", "ratelimit.policies.full.timeout=10ms",
 					"ratelimit.policies.full.costs[/orders/export/**]=10",
 					"ratelimit.policies.full.limits.per-user.by[0]=tenant",
@@ -247,6 +261,7 @@ class RateLimitAutoConfigurationTests {
 					assertThat(policy.limits().get(1).by()).isEmpty();
 					assertThat(policy.settings().shadow()).isTrue();
 					assertThat(policy.settings().costs()).containsEntry("/orders/export/**", 10L);
+					assertThat(policy.settings().degradedCeiling()).hasToString("5000/s");
 					assertThat(policy.settings().tiers()).containsOnlyKeys("pro");
 					assertThat(policy.settings().overrides()).hasSize(1);
 				});

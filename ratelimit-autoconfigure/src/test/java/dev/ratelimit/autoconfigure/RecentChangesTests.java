@@ -37,6 +37,15 @@ class RecentChangesTests {
 	}
 
 	@Test
+	void recordOfAnUnknownKindIsNoChange() {
+		changed(RecordKey.Kind.POLICY, "orders");
+		this.now = START.plusSeconds(1);
+		changed(RecordKey.Kind.UNKNOWN, "novel/acme");
+		assertThat(this.changes.of("orders").what()).isEqualTo("policy");
+		assertThat(this.changes.of("other")).isNull();
+	}
+
+	@Test
 	void whatWasReadAtTheStartIsNoChange() {
 		RecordVersion old = new RecordVersion(new RecordKey(RecordKey.Kind.POLICY, "orders"), 1, 1, "{}", "ann",
 				START.minusSeconds(60), "");

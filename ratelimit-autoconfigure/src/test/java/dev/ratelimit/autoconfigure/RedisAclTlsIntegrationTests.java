@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -36,16 +35,20 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.CounterKeys;
-import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.HotMark;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.ModeSwitch;
+import dev.ratelimit.hot.CounterName;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.HotMark;
+import dev.ratelimit.limiter.CallerState;
 import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.penalty.CallerKey;
+import dev.ratelimit.penalty.PenaltyExchange;
+import dev.ratelimit.penalty.PenaltyStore;
 import dev.ratelimit.refusal.RefusalHistory;
 import dev.ratelimit.refusal.RefusalQuery;
 import dev.ratelimit.refusal.RefusalRecorder;
@@ -53,6 +56,7 @@ import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisSentinels;
 import dev.ratelimit.testing.RedisServer;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -89,7 +93,10 @@ class RedisAclTlsIntegrationTests {
 		.withPropertyValues("spring.data.redis.username=ratelimit", "spring.data.redis.password=" + PASSWORD,
 				"ratelimit.redis.timeout=5s", "ratelimit.hot.threshold=1",
 				"ratelimit.policies.single.algorithm=sliding-window-log", "ratelimit.policies.single.on-failure=deny",
-				"ratelimit.policies.single.limits.per-ip.by=ip", "ratelimit.policies.single.limits.per-ip.quota=3/h")
+				"ratelimit.policies.single.limits.per-ip.by=ip", "ratelimit.policies.single.limits.per-ip.quota=3/h",
+				"ratelimit.policies.login.limits.per-user.by=user",
+				"ratelimit.policies.login.limits.per-user.quota=1/d", "ratelimit.policies.login.penalty.after=1",
+				"ratelimit.policies.login.penalty.ban-after=2")
 		.withPropertyValues(
 				Arrays.stream(Algorithm.values()).flatMap(RedisAclTlsIntegrationTests::policy).toArray(String[]::new));
 
@@ -206,14 +213,25 @@ class RedisAclTlsIntegrationTests {
 			join(second.giveBack());
 			assertThat(counted(context, request).allowed()).isTrue();
 			assertThat(counted(context, request).allowed()).isFalse();
-			join(context.getBean(PolicyRateLimiter.class).reset(request));
+			join(CallerState.reset(context.getBean(PolicyRateLimiter.class), request));
 			assertThat(counted(context, request).remaining()).isEqualTo(1);
 		}
-		RedSwitch redSwitch = context.getBean(RedSwitch.class);
+		ModeSwitch redSwitch = context.getBean(ModeSwitch.class);
 		join(redSwitch.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "")));
 		join(redSwitch.turnOff());
 		markAndShareHotKeys(context);
 		findRefusal(context);
+		banAndLift(context);
+	}
+
+	private static void banAndLift(AssertableApplicationContext context) {
+		Request ann = Request.of("login").with(Dimension.USER, "ann");
+		await().atMost(Duration.ofSeconds(60)).until(() -> check(context, ann).reason() == Decision.Reason.BAN);
+		PenaltyStore store = context.getBean(PenaltyStore.class);
+		await().atMost(Duration.ofSeconds(60)).until(() -> !join(store.bans()).bans().isEmpty());
+		CallerKey caller = join(store.bans()).bans().get(0).caller();
+		join(context.getBean(PenaltyExchange.class).lift(caller));
+		assertThat(join(store.bans()).bans()).isEmpty();
 	}
 
 	private static void findRefusal(AssertableApplicationContext context) {
@@ -282,10 +300,6 @@ class RedisAclTlsIntegrationTests {
 
 	private static Decision check(AssertableApplicationContext context, Request request) {
 		return join(context.getBean(PolicyRateLimiter.class).check(request));
-	}
-
-	private static <T> T join(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().join();
 	}
 
 	private static Request caller(String policy) {

@@ -20,6 +20,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.config.StartupFailures;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.testing.Pauses;
 import dev.ratelimit.testing.RedisCluster;
@@ -74,7 +75,7 @@ class RedisBackendIntegrationTests {
 			.withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port(),
 					"ratelimit.redis.breaker." + setting)
 			.run((failed) -> {
-				FailureAnalysis analysis = new InvalidPolicyFailureAnalyzer().analyze(failed.getStartupFailure());
+				FailureAnalysis analysis = StartupFailures.analyze(failed.getStartupFailure());
 				assertThat(analysis.getDescription()).startsWith(problem);
 				assertThat(analysis.getAction()).contains("'ratelimit.redis.breaker." + setting.split("=")[0] + "'");
 			});

@@ -13,6 +13,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.testing.PostgresServer;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -28,7 +29,7 @@ class SqlControlPlaneIntegrationTests {
 		String database = PostgresServer.shared().newDatabase();
 		on(database).run((one) -> {
 			on(database).run((other) -> {
-				ControlPlaneIntegrationTests.done(ControlPlaneIntegrationTests.plane(one)
+				join(ControlPlaneIntegrationTests.plane(one)
 					.writePolicy("orders", ControlPlaneIntegrationTests.limits("77/h"), 0L, ANN));
 				// At once if it listens already, else when it does.
 				await().until(() -> ControlPlaneIntegrationTests.limit(other, "acme") == 77);
@@ -41,16 +42,16 @@ class SqlControlPlaneIntegrationTests {
 	void leaderOfARolloutJudgesByWhatAllInstancesCounted() {
 		String database = PostgresServer.shared().newDatabase();
 		on(database).run((one) -> on(database).run((other) -> {
-			RolloutIntegrationTests.write(one, "1000/h", List.of(), "10m");
-			RolloutIntegrationTests.write(one, "2/h", List.of(50, 100), "10m");
+			RolloutIntegrationTests.write(one, "1000/m", List.of(), "10m");
+			RolloutIntegrationTests.write(one, "2/m", List.of(50, 100), "10m");
 			await()
 				.until(() -> RolloutIntegrationTests.version(one) == 2 && RolloutIntegrationTests.version(other) == 2);
-			RolloutIntegrationTests.checkTenants(one, "a");
-			RolloutIntegrationTests.checkTenants(other, "b");
+			RolloutIntegrationTests.checkTenants(one, 0);
+			RolloutIntegrationTests.checkTenants(other, 10);
 			await().atMost(Duration.ofSeconds(30))
 				.until(() -> RolloutIntegrationTests.version(one) == 3 && RolloutIntegrationTests.version(other) == 3);
 			assertThat(RolloutIntegrationTests.history(other).get(0).reason())
-				.startsWith("rolled back at 50 %: refuses 100.0 % of ");
+				.startsWith("rolled back at 50 %: refuses 100.0 percentage points more");
 		}));
 	}
 

@@ -14,15 +14,21 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
+import dev.ratelimit.actuate.RateLimitHealthAutoConfiguration;
+import dev.ratelimit.config.PolicyDocuments;
+import dev.ratelimit.config.PolicyMapper;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RecordIds;
+import dev.ratelimit.metrics.RateLimitMetricsAutoConfiguration;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.Replica;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.store.Snapshot;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
@@ -63,7 +69,7 @@ class StalePoliciesTests {
 	@Test
 	void silenceOfThirtySecondsIsSeenAndSoIsItsEnd() {
 		this.replica.start();
-		await().until(() -> this.replica.state().lastContact() != null);
+		await().until(() -> this.replica.state().read());
 		this.context.run((context) -> {
 			this.store.goAway();
 			this.store.pass(Duration.ofSeconds(30));
@@ -96,6 +102,8 @@ class StalePoliciesTests {
 			assertThat(health(context)).contains(entry("rejected", 0));
 			write("{\"policy\": {\"limits\": 5}}");
 			await().untilAsserted(() -> assertThat(health(context)).contains(entry("rejected", 1)));
+			// The revision changes after all that it brings.
+			await().until(() -> this.replica.state().revision() == 1);
 			assertThat(context.getBean(MeterRegistry.class).get("ratelimit.policies.version").gauge().value()).isOne();
 			write(GOOD);
 			await().untilAsserted(() -> assertThat(health(context)).contains(entry("rejected", 0)));
@@ -103,8 +111,7 @@ class StalePoliciesTests {
 	}
 
 	private void write(String body) {
-		ControlPlaneIntegrationTests
-			.done(this.store.write(List.of(new Edit(RecordIds.policy("orders"), body, null)), "mallory", ""));
+		join(this.store.write(List.of(new Edit(RecordIds.policy("orders"), body, null)), Seen.NOTHING, "mallory", ""));
 	}
 
 	private static void assertStale(ApplicationContext context, boolean stale) {

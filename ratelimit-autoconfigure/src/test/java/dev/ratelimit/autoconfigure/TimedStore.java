@@ -7,11 +7,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
 
+import dev.ratelimit.store.AuditEntry;
+import dev.ratelimit.store.AuditHead;
 import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
@@ -20,11 +23,12 @@ import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Seen;
 
 /**
  * A store in memory whose time is the test's.
  */
-final class TimedStore implements PolicyStore, InstantSource {
+public final class TimedStore implements PolicyStore, InstantSource {
 
 	private final List<RecordVersion> written = new ArrayList<>();
 
@@ -35,6 +39,8 @@ final class TimedStore implements PolicyStore, InstantSource {
 	private final Map<String, Instant> terms = new HashMap<>();
 
 	private volatile boolean away;
+
+	private volatile boolean silent;
 
 	private volatile Instant now = Instant.parse("2026-01-01T12:00:00Z");
 
@@ -48,8 +54,13 @@ final class TimedStore implements PolicyStore, InstantSource {
 	}
 
 	/** The same time for whoever only wants to know how much of it has passed. */
-	long nanos() {
+	public long nanos() {
 		return Duration.between(Instant.EPOCH, this.now).toNanos();
+	}
+
+	/** Writes are kept from now on, but nobody hears of it. */
+	void loseAnswers(boolean silent) {
+		this.silent = silent;
 	}
 
 	void goAway() {
@@ -81,7 +92,7 @@ final class TimedStore implements PolicyStore, InstantSource {
 	}
 
 	@Override
-	public CompletionStage<List<RecordVersion>> write(List<Edit> edits, String actor, String reason) {
+	public CompletionStage<List<RecordVersion>> write(List<Edit> edits, Seen seen, String actor, String reason) {
 		if (this.away) {
 			return CompletableFuture.failedStage(new IllegalStateException("away"));
 		}
@@ -99,12 +110,11 @@ final class TimedStore implements PolicyStore, InstantSource {
 			}
 		}
 		this.subscribers.forEach((subscriber) -> subscriber.accept(versions.get(versions.size() - 1).revision()));
-		return done(versions);
+		return this.silent ? CompletableFuture.failedStage(new IllegalStateException("no answer")) : done(versions);
 	}
 
 	@Override
-	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records, String actor,
-			String reason) {
+	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
 		throw new UnsupportedOperationException();
 	}
 
@@ -118,23 +128,39 @@ final class TimedStore implements PolicyStore, InstantSource {
 	}
 
 	@Override
-	public CompletionStage<Void> audit(AuditRecord entry) {
+	public CompletionStage<Void> audit(AuditRecord attempt, AuditPosition remove) {
 		throw new UnsupportedOperationException();
 	}
 
 	@Override
-	public CompletionStage<List<AuditRecord>> audit(AuditPosition before, int limit) {
+	public CompletionStage<List<AuditEntry>> audit(AuditPosition before, int limit) {
 		throw new UnsupportedOperationException();
 	}
 
 	@Override
-	public synchronized CompletionStage<Boolean> lead(String task, String instance, Duration time) {
+	public CompletionStage<List<AuditEntry>> scanAudit(AuditPosition before) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public CompletionStage<AuditHead> auditHead() {
+		throw new UnsupportedOperationException();
+	}
+
+	/** Fails: an instance then uses its own numbers. */
+	@Override
+	public CompletionStage<List<Long>> add(String name, List<Long> numbers) {
+		return CompletableFuture.failedStage(new UnsupportedOperationException());
+	}
+
+	@Override
+	public synchronized CompletionStage<Optional<Instant>> lead(String task, String instance, Duration time) {
 		if (this.terms.getOrDefault(task, Instant.MIN).isAfter(this.now) && !instance.equals(this.leaders.get(task))) {
-			return done(false);
+			return done(Optional.empty());
 		}
 		this.leaders.put(task, instance);
 		this.terms.put(task, this.now.plus(time));
-		return done(true);
+		return done(Optional.of(this.now));
 	}
 
 	@Override

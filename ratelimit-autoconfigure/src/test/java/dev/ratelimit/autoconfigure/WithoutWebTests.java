@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import java.util.Comparator;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -111,6 +112,8 @@ class WithoutWebTests {
 					.getCandidates()
 					.stream()
 					.filter((name) -> name.startsWith("dev.ratelimit."))
+					// The core's wiring first, as Boot's own sorter has it.
+					.sorted(Comparator.comparing((name) -> !name.startsWith("dev.ratelimit.autoconfigure.")))
 					.toArray(String[]::new);
 			}
 

@@ -33,7 +33,7 @@ class ChangeCheckTests {
 
 	private final ChangeCheck check = new ChangeCheck(this.reader,
 			new LivePolicies(() -> PolicySet.of(), (policies) -> {
-			}, this.reader, (key) -> List.of()), InstantSource.fixed(NOW));
+			}, this.reader, (key) -> List.of()), (policy) -> List.of(), InstantSource.fixed(NOW));
 
 	@Test
 	void versionWhoseTimeHasComeIsTheOneBeforeTheNext() {
@@ -85,6 +85,11 @@ class ChangeCheckTests {
 		@Override
 		public Map<String, Object> upgrade(Map<String, Object> document, Consumer<String> changed) {
 			return document;
+		}
+
+		@Override
+		public Policy stored(String id, long version, Map<String, Object> document, Consumer<String> changed) {
+			return policy(id, version, document);
 		}
 
 		@Override

@@ -72,7 +72,7 @@ class DeliveryLogTests {
 
 	private void lookAfter(Duration time) {
 		this.nanos.addAndGet(time.toNanos());
-		this.log.look();
+		this.log.report();
 	}
 
 }

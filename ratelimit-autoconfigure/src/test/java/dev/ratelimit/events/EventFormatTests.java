@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
+import dev.ratelimit.caller.CallerNames;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,11 +23,11 @@ class EventFormatTests {
 
 	private final ObjectMapper json = new ObjectMapper();
 
-	private final EventFormat format = new EventFormat((dimension, value) -> switch (dimension.name()) {
+	private final EventFormat format = new EventFormat(new CallerNames((dimension, value) -> switch (dimension.name()) {
 		case "tenant" -> "Qf3k1s9ZbnA0XwT4yJ8m2g";
 		case "user" -> "hV7pZ2cRkE1dM5uLw9sYaQ";
 		default -> "0bN4tGx6oIj3vPqF8eCrWA";
-	}, "eu-1", INSTANCE);
+	}, 64), "eu-1", INSTANCE);
 
 	@Test
 	void exampleOfTheDocsIsWhatIsWritten() throws IOException {
@@ -77,8 +78,17 @@ class EventFormatTests {
 	}
 
 	@Test
+	void ipv6AddressIsNamedAsItIsCounted() throws IOException {
+		EventFormat format = new EventFormat(new CallerNames((dimension, value) -> value, 64), "eu-1", INSTANCE);
+		Request request = Request.of("orders").with(Dimension.IP, "2001:db8::17");
+		JsonNode event = this.json.readTree(format.write(event(request)).value());
+		assertThat(event.at("/data/key/ip").asText()).isEqualTo("2001:db8:0:0:0:0:0:0");
+	}
+
+	@Test
 	void sourceIsAUriWhateverTheRegionIsCalled() throws IOException {
-		EventFormat format = new EventFormat((dimension, value) -> value, "Zürich (west)", INSTANCE);
+		EventFormat format = new EventFormat(new CallerNames((dimension, value) -> value, 64), "Zürich (west)",
+				INSTANCE);
 		JsonNode event = this.json.readTree(format.write(event(Request.of("orders"))).value());
 		assertThat(event.path("source").asText()).isEqualTo("/ratelimit/Z%C3%BCrich%20(west)/" + INSTANCE);
 	}

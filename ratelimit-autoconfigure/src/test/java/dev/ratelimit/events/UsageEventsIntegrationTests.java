@@ -32,8 +32,8 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitEventsAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitMetricsAutoConfiguration;
+import dev.ratelimit.metrics.RateLimitMetricsAutoConfiguration;
+import dev.ratelimit.testing.KafkaBroker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

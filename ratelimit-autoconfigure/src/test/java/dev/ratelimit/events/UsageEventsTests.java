@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.Pseudonyms;
+import dev.ratelimit.caller.CallerNames;
+import dev.ratelimit.caller.Pseudonyms;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -31,8 +32,9 @@ class UsageEventsTests {
 		return "p-" + value;
 	};
 
-	private final UsageEvents events = new UsageEvents(this.outlet, new EventFormat(this.pseudonyms, "local", "one"),
-			new EventOptions("usage", 10, Duration.ofMillis(300)));
+	private final UsageEvents events = new UsageEvents(this.outlet,
+			new EventFormat(new CallerNames(this.pseudonyms, 64), "local", "one"),
+			new EventOptions(true, "usage", 10, Duration.ofMillis(300)));
 
 	@AfterEach
 	void close() {

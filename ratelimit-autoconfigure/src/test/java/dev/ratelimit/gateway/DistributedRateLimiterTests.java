@@ -27,6 +27,7 @@ import org.springframework.web.server.ServerWebExchange;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
+import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.LimiterOptions;
@@ -71,6 +72,13 @@ class DistributedRateLimiterTests {
 		assertThat(refused.isAllowed()).isFalse();
 		assertThat(refused.getHeaders()).containsEntry("X-RateLimit-Remaining", "0").containsKey("Retry-After");
 		assertThat(ask("bob").isAllowed()).isTrue();
+	}
+
+	@Test
+	void blankKeyIsCountedLikeAnyOther() {
+		load(1, 1, 1);
+		assertThat(ask(" ", from("10.1.2.3")).isAllowed()).isTrue();
+		assertThat(ask(" ", from("10.1.2.4")).isAllowed()).isFalse();
 	}
 
 	@Test
@@ -158,7 +166,7 @@ class DistributedRateLimiterTests {
 
 	@Test
 	void degradedOmitLeavesTheNumbersOut() {
-		this.headers = new HeaderOptions(HeaderOptions.Style.BOTH, HeaderOptions.Degraded.OMIT);
+		this.headers = new HeaderOptions(List.of(HeaderOptions.Style.BOTH), HeaderOptions.Degraded.OMIT);
 		load(1, 1, 1);
 		this.forced.set(FailureMode.ALLOW);
 		assertThat(ask("ann").getHeaders()).isEmpty();
@@ -166,7 +174,7 @@ class DistributedRateLimiterTests {
 
 	@Test
 	void styleNoneLeavesAllButRetryAfterOut() {
-		this.headers = new HeaderOptions(HeaderOptions.Style.NONE, HeaderOptions.Degraded.MARKER);
+		this.headers = new HeaderOptions(List.of(HeaderOptions.Style.NONE), HeaderOptions.Degraded.MARKER);
 		load(1, 1, 1);
 		assertThat(ask("ann").getHeaders()).isEmpty();
 		assertThat(ask("ann").getHeaders()).containsOnlyKeys("Retry-After");
@@ -187,8 +195,8 @@ class DistributedRateLimiterTests {
 			"90000001, 1, 1, replenishRate cannot be 90000001", "1, -1, 1, burstCapacity cannot be -1",
 			"1, 90000001, 1, burstCapacity cannot be 90000001", "1, 1, 0, requestedTokens cannot be 0",
 			"1, 1, -5, requestedTokens cannot be -5", "1, 9, 10, requestedTokens cannot be 10" })
-	void whatCannotBeMeantFailsWhenTheRouteLoads(int rate, long burst, int tokens, String problem) {
-		assertThatExceptionOfType(InvalidRouteException.class).isThrownBy(() -> load(rate, burst, tokens))
+	void invalidArgumentFailsWhenTheRouteLoads(int rate, long burst, int tokens, String problem) {
+		assertThatExceptionOfType(InvalidPolicyException.class).isThrownBy(() -> load(rate, burst, tokens))
 			.withMessageContaining("route 'orders'")
 			.withMessageContaining("redis-rate-limiter." + problem)
 			.withMessageContaining("Set 'redis-rate-limiter.");
@@ -198,7 +206,7 @@ class DistributedRateLimiterTests {
 	void routeThatNamesThisLimiterWithoutALimitFails() {
 		make();
 		FilterArgsEvent event = new FilterArgsEvent(this, ROUTE, Map.of("rate-limiter", this.limiter));
-		assertThatExceptionOfType(InvalidRouteException.class).isThrownBy(() -> this.limiter.onApplicationEvent(event))
+		assertThatExceptionOfType(InvalidPolicyException.class).isThrownBy(() -> this.limiter.onApplicationEvent(event))
 			.withMessageContaining("route 'orders'")
 			.withMessageContaining("redis-rate-limiter.replenishRate");
 	}

@@ -47,6 +47,19 @@ class RouteConfigurationTests {
 	}
 
 	@Test
+	void routeWithoutAnIdIsLimited() {
+		limited(NEW + "routes[0].filters[0]=RateLimit=orders", NEW + "routes[0].filters[1]=SetPath=/upstream",
+				NEW + "routes[0].predicates[0]=Path=/a", NEW + "routes[0].uri=forward:///");
+	}
+
+	@Test
+	void routeWithoutAnIdThatNamesAnUnknownPolicyFails(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(NEW + "routes[0].filters[0]=RateLimit=ordres",
+				NEW + "routes[0].predicates[0]=Path=/a", NEW + "routes[0].uri=forward:///"));
+		assertThat(output).contains("The RateLimit filter of a route without an id names policy 'ordres'");
+	}
+
+	@Test
 	void routeThatNamesAnUnknownPolicyFailsWithTheNearestName(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start(NEW + "routes[0].filters[0]=RateLimit=ordres",
 				NEW + "routes[0].predicates[0]=Path=/a", NEW + "routes[0].uri=forward:///", NEW + "routes[0].id=a"));

@@ -16,11 +16,11 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Quota;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
-import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.CounterSpec;
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.hot.HotCounters;
+import dev.ratelimit.hot.CounterName;
 import dev.ratelimit.hot.HotExchange;
+import dev.ratelimit.hot.HotMark;
+import dev.ratelimit.split.MarkedSplits;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -40,13 +40,13 @@ class StandInSplitIntegrationTests {
 	@Test
 	void markedCounterIsKeptInParts(RedisServer redis) {
 		try (ConfigurableApplicationContext context = start(redis)) {
-			Limit limit = DistributedRateLimiter.policy(Quota.parse("40/s")).limits().get(0);
+			Limit limit = DistributedRateLimiter.policy(Quota.parse("4/s burst 40")).limits().get(0);
 			Counter counter = new Counter(new CounterSpec(Algorithm.GCRA, limit), context.getBean(CounterKeys.class),
 					DistributedRateLimiter.POLICY, List.of("a", "ann"));
 			HotMark mark = new HotMark(CounterName.of(counter), Duration.ofMinutes(1), "automatic", "", PARTS);
 			assertThat(context.getBean(HotExchange.class).mark(mark).toCompletableFuture().join()).isTrue();
-			await().until(() -> context.getBean(HotCounters.class).parts(counter) == PARTS);
-			// More than one part can give at once.
+			await().until(() -> context.getBean(MarkedSplits.class).parts(counter) == PARTS);
+			// More than one part can give, which gets a permit back in a second.
 			for (int i = 0; i < 40; i++) {
 				call(context);
 			}
@@ -72,7 +72,7 @@ class StandInSplitIntegrationTests {
 					"spring.data.redis.port=" + redis.port(), ROUTE + "id=a", ROUTE + "predicates[0]=Path=/a",
 					ROUTE + "uri=forward:///", ROUTE + "filters[0].name=RequestRateLimiter",
 					ROUTE + "filters[0].args.rate-limiter=#{@distributedRateLimiter}",
-					ROUTE + "filters[0].args.redis-rate-limiter.replenishRate=40",
+					ROUTE + "filters[0].args.redis-rate-limiter.replenishRate=4",
 					ROUTE + "filters[0].args.redis-rate-limiter.burstCapacity=40",
 					ROUTE + "filters[1]=SetPath=/upstream")
 			.run();

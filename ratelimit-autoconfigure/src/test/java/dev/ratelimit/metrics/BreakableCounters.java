@@ -2,10 +2,12 @@ package dev.ratelimit.metrics;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -30,15 +32,24 @@ public class BreakableCounters implements Counters {
 	}
 
 	@Override
-	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
 		Throwable failure = this.failure;
-		return (failure != null) ? CompletableFuture.failedStage(failure) : this.counters.acquire(counters, permits)
-			.thenApply((grant) -> new Grant(permits, grant.permits(), grant.readings(), source()));
+		if (failure != null) {
+			answer.accept(Grant.unanswered(permits, counters, failure));
+			return;
+		}
+		this.counters.acquire(counters, permits, timeout,
+				(grant) -> answer.accept(new Grant(permits, grant.permits(), grant.readings(), source())));
 	}
 
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
 		return this.counters.giveBack(grant, permits);
+	}
+
+	@Override
+	public CompletionStage<Settlement> settle(Correction correction) {
+		return this.counters.settle(correction);
 	}
 
 	@Override

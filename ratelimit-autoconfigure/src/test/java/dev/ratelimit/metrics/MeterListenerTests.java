@@ -57,8 +57,7 @@ class MeterListenerTests {
 
 	private final AtomicReference<PolicySet> policies = new AtomicReference<>(PolicySet.of(orders().build()));
 
-	private final MeterListener listener = new MeterListener(this.registry, this.policies::get,
-			new FixedPolicies(List.of(fixed())));
+	private final MeterListener listener = new MeterListener(this.registry, this.policies::get, List.of(fixed()));
 
 	private final BreakableCounters counters = new BreakableCounters();
 
@@ -163,7 +162,7 @@ class MeterListenerTests {
 	void degradedDecisionsAreCountedByFailureModeAndReason() {
 		this.counters.failWith(new UnansweredException(Decision.Reason.TIMEOUT, "late"));
 		check(ANN);
-		assertThat(tags("ratelimit.degraded"))
+		assertThat(counted("ratelimit.degraded"))
 			.containsExactly(Map.of("policy", "orders", "mode", "deny", "reason", "timeout"));
 		assertThat(count("ratelimit.decisions", "outcome", "error", "source", "none")).isEqualTo(1);
 		this.counters.recover();
@@ -172,10 +171,25 @@ class MeterListenerTests {
 	}
 
 	@Test
+	void whatAnOutageBeginsWithIsAtZeroBeforeItAndGoesWithThePolicy() {
+		assertThat(tags("ratelimit.degraded").filter((tags) -> tags.get("policy").equals("orders")))
+			.containsExactlyInAnyOrder(Map.of("policy", "orders", "mode", "deny", "reason", "timeout"),
+					Map.of("policy", "orders", "mode", "deny", "reason", "unavailable"),
+					Map.of("policy", "orders", "mode", "deny", "reason", "breaker-open"));
+		assertThat(tags("ratelimit.rollout.rollbacks")).contains(Map.of("policy", "orders"));
+		assertThat(tags("ratelimit.policy.info")).contains(Map.of("policy", "unknown", "owner", "none"));
+		assertThat(count("ratelimit.degraded")).isZero();
+		this.policies.set(PolicySet.of(other()));
+		this.listener.tidy();
+		assertThat(tags("ratelimit.degraded")).noneMatch((tags) -> tags.get("policy").equals("orders"));
+		assertThat(tags("ratelimit.rollout.rollbacks")).doesNotContain(Map.of("policy", "orders"));
+	}
+
+	@Test
 	void failureModeIsTheOneOfTheCallersTier() {
 		this.counters.failWith(new IllegalStateException());
 		check(ANN.withTier("pro"));
-		assertThat(tags("ratelimit.degraded"))
+		assertThat(counted("ratelimit.degraded"))
 			.containsExactly(Map.of("policy", "orders", "mode", "local", "reason", "internal"));
 		assertThat(count("ratelimit.decisions", "outcome", "allowed", "source", "local")).isEqualTo(1);
 	}
@@ -185,7 +199,7 @@ class MeterListenerTests {
 		this.policies.set(PolicySet.of(orders().shadow(true).build()));
 		this.counters.failWith(new UnansweredException(Decision.Reason.TIMEOUT, "late"));
 		assertThat(check(ANN).allowed()).isTrue();
-		assertThat(tags("ratelimit.degraded"))
+		assertThat(counted("ratelimit.degraded"))
 			.containsExactly(Map.of("policy", "orders", "mode", "deny", "reason", "timeout"));
 	}
 
@@ -198,6 +212,16 @@ class MeterListenerTests {
 		check(request);
 		assertThat(count("ratelimit.refusals", "limit", "degraded-floor")).isEqualTo(1);
 		assertThat(count("ratelimit.degraded", "mode", "deny")).isEqualTo(2);
+	}
+
+	@Test
+	void ceilingThatRefusesIsCountedAsALimit() {
+		this.policies.set(PolicySet.of(orders().degradedCeiling(Quota.parse("1/d")).build()));
+		assertThat(count("ratelimit.refusals", "limit", "degraded-ceiling")).isZero();
+		this.counters.failWith(new UnansweredException(Decision.Reason.TIMEOUT, "late"));
+		check(ANN);
+		check(ANN);
+		assertThat(count("ratelimit.refusals", "limit", "degraded-ceiling")).isEqualTo(1);
 	}
 
 	@Test
@@ -258,17 +282,18 @@ class MeterListenerTests {
 		Decision refused = decision(Decision.Outcome.REFUSED, Decision.Source.REDIS, List.of(status("per-user", 5)));
 		LeaseMeters leases = new LeaseMeters(this.registry);
 		ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-		long before = 0;
-		for (int i = 0; i < 300_000; i++) {
-			if (i == 200_000) {
-				before = threads.getCurrentThreadAllocatedBytes();
+		long least = Long.MAX_VALUE;
+		for (int round = 0; round < 3; round++) {
+			long before = threads.getCurrentThreadAllocatedBytes();
+			for (int i = 0; i < 100_000; i++) {
+				Decision decision = (i % 3 == 0) ? refused : allowed;
+				this.listener.decided(ANN, decision, i);
+				leases.decided(ANN, decision, i);
 			}
-			Decision decision = (i % 3 == 0) ? refused : allowed;
-			this.listener.decided(ANN, decision, i);
-			leases.decided(ANN, decision, i);
+			// What the JVM itself does on the thread now and then is not in every round.
+			least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
 		}
-		// What the JVM itself does on the thread now and then is in it too.
-		assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(100_000 / 10);
+		assertThat(least).isLessThan(100_000 / 10);
 	}
 
 	@Test
@@ -305,7 +330,7 @@ class MeterListenerTests {
 		}
 		assertThat(tags("ratelimit.decisions"))
 			.containsExactly(Map.of("policy", "unknown", "version", "none", "outcome", "error", "source", "none"));
-		assertThat(tags("ratelimit.degraded"))
+		assertThat(counted("ratelimit.degraded"))
 			.containsExactly(Map.of("policy", "unknown", "mode", "allow", "reason", "unknown-policy"));
 		assertThat(count("ratelimit.decisions", "policy", "unknown")).isEqualTo(1_000);
 	}
@@ -407,7 +432,7 @@ class MeterListenerTests {
 		SimpleMeterRegistry merging = new SimpleMeterRegistry();
 		merging.config().meterFilter(MeterFilter.ignoreTags("policy", "owner"));
 		this.policies.set(PolicySet.of(orders().build(), other()));
-		MeterListener listener = new MeterListener(merging, this.policies::get, FixedPolicies.NONE);
+		MeterListener listener = new MeterListener(merging, this.policies::get, List.of());
 		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
 		Decision others = new Decision("other", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
 				Decision.Source.REDIS, false, null, 1, 1, List.of(), Receipt.NOTHING);
@@ -421,7 +446,7 @@ class MeterListenerTests {
 	@Test
 	void registryThatIsBoundLaterSeesWhatComesAfter() {
 		CompositeMeterRegistry composite = new CompositeMeterRegistry();
-		MeterListener listener = new MeterListener(composite, this.policies::get, FixedPolicies.NONE);
+		MeterListener listener = new MeterListener(composite, this.policies::get, List.of());
 		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
 		listener.decided(ANN, decision, 1);
 		SimpleMeterRegistry late = new SimpleMeterRegistry();
@@ -470,6 +495,15 @@ class MeterListenerTests {
 		return this.registry.find(name).tags(tags).counters().stream().mapToDouble(Counter::count).sum();
 	}
 
+	/** Tags of the counters that have counted something. */
+	private Stream<Map<String, String>> counted(String name) {
+		return this.registry.find(name)
+			.counters()
+			.stream()
+			.filter((counter) -> counter.count() > 0)
+			.map(MeterListenerTests::tags);
+	}
+
 	private Stream<Map<String, String>> tags(String name) {
 		return tags(this.registry.find(name));
 	}
@@ -479,9 +513,11 @@ class MeterListenerTests {
 	}
 
 	private static Stream<Map<String, String>> tags(Search search) {
-		return search.meters()
-			.stream()
-			.map((meter) -> meter.getId().getTags().stream().collect(Collectors.toMap(Tag::getKey, Tag::getValue)));
+		return search.meters().stream().map(MeterListenerTests::tags);
+	}
+
+	private static Map<String, String> tags(Meter meter) {
+		return meter.getId().getTags().stream().collect(Collectors.toMap(Tag::getKey, Tag::getValue));
 	}
 
 	private List<Meter.Id> ids() {

@@ -1,7 +1,9 @@
 package dev.ratelimit.metrics;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -15,7 +17,11 @@ class NodeMetersTests {
 
 	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
-	private final NodeMeters meters = new NodeMeters(this.registry);
+	private final AtomicLong nanos = new AtomicLong();
+
+	private NodeMeters late;
+
+	private final NodeMeters meters = new NodeMeters(this.registry, this.nanos::get);
 
 	@Test
 	void latencyOfANodeHasTheBucketsOfDecisions() {
@@ -35,6 +41,81 @@ class NodeMetersTests {
 			.tag("node", "one:6379")
 			.timeGauge()
 			.value(TimeUnit.MILLISECONDS)).isEqualTo(-700);
+	}
+
+	@Test
+	void errorsAndOutagesOfANodeAreAtZeroBeforeTheFirst() {
+		this.meters.changed("one:6379", BreakerState.CLOSED);
+		assertThat(this.registry.get("ratelimit.redis.errors").counters())
+			.allSatisfy((counter) -> assertThat(counter.count()).isZero())
+			.extracting((counter) -> counter.getId().getTag("reason"))
+			.contains("timeout", "unavailable", "breaker-open", "give-back")
+			.doesNotContain("limits", "switch", "unknown-policy")
+			.doesNotHaveDuplicates();
+		assertThat(this.registry.get("ratelimit.outage").tag("node", "one:6379").timer().count()).isZero();
+	}
+
+	@Test
+	void outageLastsFromTheFirstRefusedCheckUntilTheBreakerIsClosed() {
+		Timer outage = outage();
+		this.meters.changed("one:6379", BreakerState.OPEN);
+		pass(7);
+		this.meters.failed("one:6379", Decision.Reason.BREAKER_OPEN);
+		pass(5);
+		this.meters.failed("one:6379", Decision.Reason.BREAKER_OPEN);
+		this.meters.changed("one:6379", BreakerState.HALF_OPEN);
+		pass(2);
+		assertThat(outage.count()).isZero();
+		this.meters.changed("one:6379", BreakerState.CLOSED);
+		assertThat(outage.totalTime(TimeUnit.SECONDS)).isEqualTo(7);
+		this.meters.changed("one:6379", BreakerState.OPEN);
+		this.meters.failed("one:6379", Decision.Reason.BREAKER_OPEN);
+		pass(3);
+		this.meters.changed("one:6379", BreakerState.CLOSED);
+		assertThat(outage.count()).isEqualTo(2);
+		assertThat(outage.totalTime(TimeUnit.SECONDS)).isEqualTo(10);
+	}
+
+	@Test
+	void errorsWithoutAnOpenBreakerAreNoOutage() {
+		this.meters.failed("one:6379", Decision.Reason.TIMEOUT);
+		pass(7);
+		this.meters.changed("one:6379", BreakerState.CLOSED);
+		assertThat(outage().count()).isZero();
+	}
+
+	@Test
+	void checkThatWasRefusedBeforeTheBreakerClosedBeginsNoOutageAfterwards() {
+		NodeMeters late = new NodeMeters(this.registry, this::closeFirst);
+		Timer outage = outage();
+		this.late = late;
+		late.changed("one:6379", BreakerState.OPEN);
+		late.failed("one:6379", Decision.Reason.BREAKER_OPEN);
+		pass(100_000);
+		late.changed("one:6379", BreakerState.OPEN);
+		late.failed("one:6379", Decision.Reason.BREAKER_OPEN);
+		pass(3);
+		late.changed("one:6379", BreakerState.CLOSED);
+		assertThat(outage.totalTime(TimeUnit.SECONDS)).isEqualTo(3);
+	}
+
+	/** The other thread closes the breaker while the first one looks at the clock. */
+	private long closeFirst() {
+		NodeMeters closing = this.late;
+		this.late = null;
+		if (closing != null) {
+			closing.changed("one:6379", BreakerState.CLOSED);
+		}
+		return this.nanos.get();
+	}
+
+	private Timer outage() {
+		this.meters.changed("one:6379", BreakerState.CLOSED);
+		return this.registry.get("ratelimit.outage").tag("node", "one:6379").timer();
+	}
+
+	private void pass(int seconds) {
+		this.nanos.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
 	}
 
 	@Test

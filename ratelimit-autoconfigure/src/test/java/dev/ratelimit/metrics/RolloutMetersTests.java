@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.RolloutListener;
+import dev.ratelimit.control.RolloutState;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
 
@@ -17,7 +18,13 @@ class RolloutMetersTests {
 
 	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
-	private final RolloutMeters meters = new RolloutMeters(this.registry);
+	private RolloutState.Judgement judgement;
+
+	private boolean leads;
+
+	private final RolloutMeters meters = new RolloutMeters(this.registry,
+			(policy) -> new RolloutState(2, 1L, 1, 1, 3, Instant.EPOCH, Instant.EPOCH, this.judgement, null), () -> 2,
+			() -> this.leads);
 
 	@Test
 	void versionThatIsTakenBackIsCounted() {
@@ -42,7 +49,46 @@ class RolloutMetersTests {
 	@Test
 	void callersHaveNone() {
 		this.meters.changed(List.of(version(RecordKey.Kind.OVERRIDE)));
-		assertThat(this.registry.getMeters()).isEmpty();
+		assertThat(this.registry.getMeters()).noneMatch((meter) -> meter.getId().getTag("policy") != null);
+	}
+
+	@Test
+	void rolloutThatWaitsForCallersIsShown() {
+		this.meters.changed(List.of(version(RecordKey.Kind.POLICY)));
+		this.meters.changed(List.of(version(RecordKey.Kind.POLICY)));
+		assertThat(waiting("too-few-callers")).isZero();
+		this.judgement = RolloutState.Judgement.TOO_FEW_CALLERS;
+		assertThat(waiting("too-few-callers")).isOne();
+		assertThat(waiting("windows-too-long")).isZero();
+		this.judgement = RolloutState.Judgement.WINDOWS_TOO_LONG;
+		assertThat(waiting("windows-too-long")).isOne();
+	}
+
+	@Test
+	void instanceThatLeadsIsShown() {
+		assertThat(this.registry.get("ratelimit.rollout.active").gauge().value()).isEqualTo(2);
+		assertThat(this.registry.get("ratelimit.rollout.leader").gauge().value()).isZero();
+		this.leads = true;
+		assertThat(this.registry.get("ratelimit.rollout.leader").gauge().value()).isOne();
+	}
+
+	@Test
+	void metersGoWithThePolicy() {
+		this.meters.changed(List.of(version(RecordKey.Kind.POLICY)));
+		assertThat(this.registry.find("ratelimit.rollout.waiting").gauges()).hasSize(2);
+		this.registry.remove(this.registry.get("ratelimit.rollout.rollbacks").counter());
+		this.meters.changed(List.of(new RecordVersion(new RecordKey(RecordKey.Kind.POLICY, "orders"), 2, 2, null, "ann",
+				Instant.EPOCH, "")));
+		assertThat(this.registry.find("ratelimit.rollout.waiting").gauges()).isEmpty();
+		assertThat(this.registry.find("ratelimit.rollout.rollbacks").counter()).isNull();
+	}
+
+	private double waiting(String reason) {
+		return this.registry.get("ratelimit.rollout.waiting")
+			.tag("policy", "orders")
+			.tag("reason", reason)
+			.gauge()
+			.value();
 	}
 
 	private double rollbacks() {

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.store.ReplicaState;
 import dev.ratelimit.store.ReplicaState.Incident;
+import dev.ratelimit.store.ReplicaState.Origin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,25 +18,40 @@ class StoreMetersTests {
 
 	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
-	private ReplicaState state = new ReplicaState("", 0, null, false, null);
+	private ReplicaState state = new ReplicaState("", 0, null, Origin.STORE, false, null);
 
-	private final StoreMeters meters = new StoreMeters(this.registry, () -> this.state);
+	private final StoreMeters meters = new StoreMeters(this.registry, () -> this.state, () -> 2);
 
 	@Test
 	void staleIsOneWhilePoliciesMayBeOld() {
 		assertThat(gauge("ratelimit.policies.stale")).isZero();
-		this.state = new ReplicaState("a", 7, null, true, null);
+		this.state = new ReplicaState("a", 7, null, Origin.STORE, true, null);
 		assertThat(gauge("ratelimit.policies.stale")).isOne();
-		this.state = new ReplicaState("a", 7, null, true, Incident.EMPTY);
+		this.state = new ReplicaState("a", 7, null, Origin.STORE, true, Incident.EMPTY);
 		assertThat(gauge("ratelimit.policies.stale")).isOne();
-		this.state = new ReplicaState("a", 8, null, false, null);
+		this.state = new ReplicaState("a", 8, null, Origin.STORE, false, null);
 		assertThat(gauge("ratelimit.policies.stale")).isZero();
+	}
+
+	@Test
+	void missingIsOneUntilTheStoreOrASnapshotWasRead() {
+		this.state = new ReplicaState("", 0, null, Origin.NOTHING, true, null);
+		assertThat(gauge("ratelimit.policies.missing")).isOne();
+		this.state = new ReplicaState("a", 7, null, Origin.SNAPSHOT, false, null);
+		assertThat(gauge("ratelimit.policies.missing")).isZero();
+		this.state = new ReplicaState("", 0, null, Origin.STORE, false, null);
+		assertThat(gauge("ratelimit.policies.missing")).isZero();
+	}
+
+	@Test
+	void versionsThatAreNotInForceAreCounted() {
+		assertThat(gauge("ratelimit.policies.rejected")).isEqualTo(2);
 	}
 
 	@Test
 	void versionIsTheRevisionThatIsInForce() {
 		assertThat(gauge("ratelimit.policies.version")).isZero();
-		this.state = new ReplicaState("a", 4_711, null, false, null);
+		this.state = new ReplicaState("a", 4_711, null, Origin.STORE, false, null);
 		assertThat(gauge("ratelimit.policies.version")).isEqualTo(4_711);
 	}
 

@@ -16,7 +16,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
-import dev.ratelimit.web.Json;
+import dev.ratelimit.caller.CallerNames;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,8 +43,9 @@ class RefusalRecorderBlockingTests {
 		MemoryHistory history = new MemoryHistory(1_000, Duration.ofHours(24), InstantSource.system());
 		int callers = 20_000;
 		try (RefusalRecorder recorder = new RefusalRecorder(options, history,
-				new CallerNames((dimension, value) -> "#", 64), "one", (policy) -> Circumstances.calm(0), Json::write,
-				InstantSource.system(), System::nanoTime)) {
+				new CallerNames((dimension, value) -> "#", 64), "one",
+				(policy) -> new RefusalContext(List.of(), 0, 100, null, Duration.ZERO), InstantSource.system(),
+				System::nanoTime)) {
 			recorder.start();
 			Flux.range(0, 4)
 				.parallel(4)

@@ -1,7 +1,6 @@
 package dev.ratelimit.selfservice;
 
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -14,11 +13,17 @@ import org.springframework.test.web.reactive.server.WebTestClient;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
-import dev.ratelimit.admin.AuditTrail;
 import dev.ratelimit.admin.WebStack;
 import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.control.RecordIds;
+import dev.ratelimit.store.AuditEntry;
+import dev.ratelimit.store.AuditRecord;
+import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Stages;
 import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -58,12 +63,10 @@ class SelfServiceIntegrationTests {
 			patch(otherClient, ADMIN, "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": null}}").expectStatus()
 				.isOk();
 			Within.seconds(3).until(() -> limit(one) == 10_000);
-			await().untilAsserted(() -> assertThat(oldest(other)).containsEntry("action", "tenant-limits")
-				.containsEntry("outcome", "done")
-				.containsEntry("actor", "ann")
-				.containsEntry("target", "orders by tenant")
-				.containsEntry("after", "{per-tenant=[500/m]}")
-				.containsEntry("reason", "cost"));
+			await().untilAsserted(() -> assertThat(oldest(other))
+				.extracting(AuditRecord::action, AuditRecord::outcome, AuditRecord::actor, AuditRecord::target,
+						AuditRecord::after, AuditRecord::reason)
+				.containsExactly("tenant-limits", "done", "ann", "orders by tenant", "{per-tenant=[500/m]}", "cost"));
 		}));
 	}
 
@@ -75,8 +78,7 @@ class SelfServiceIntegrationTests {
 				.isForbidden()
 				.expectBody()
 				.jsonPath("$.detail")
-				.isEqualTo("Limit 'per-tenant' can be at most 10000/m for this tenant, not 10001/m; "
-						+ "more than that is for operators to give");
+				.isEqualTo("Limit 'per-tenant' can be at most 10000/m for this tenant; only operators can raise it");
 			patch(client, ADMIN, "{\"policy\": \"orders\", \"limits\": {\"per-tenant\": \"1/m burst 10001\"}}")
 				.expectStatus()
 				.isForbidden();
@@ -93,6 +95,19 @@ class SelfServiceIntegrationTests {
 				.expectStatus()
 				.isUnauthorized();
 			assertThat(limit(context)).isEqualTo(10_000);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void quotasThatANewerReleaseHasWrittenCanBeChanged(WebStack stack, RedisServer redis) {
+		stack.run(false, properties(redis), (context, client) -> {
+			Edit newer = new Edit(RecordIds.tightening("orders", "acme"),
+					"{\"limits\": {\"per-tenant\": \"700/m\"}, \"invented\": 1}", null);
+			Stages.join(context.getBean(PolicyStore.class).write(List.of(newer), Seen.NOTHING, "ann", ""));
+			Within.seconds(3).until(() -> limit(context) == 700);
+			patch(client, ADMIN, TIGHTER).expectStatus().isOk();
+			Within.seconds(3).until(() -> limit(context) == 500);
 		});
 	}
 
@@ -140,17 +155,14 @@ class SelfServiceIntegrationTests {
 	}
 
 	/** Of the two attempts that the fleet's trail has. */
-	@SuppressWarnings("unchecked")
-	private static Map<String, Object> oldest(ApplicationContext context) {
-		Map<String, Object> page = context.getBean(AuditTrail.class)
-			.show(null, 10)
+	private static AuditRecord oldest(ApplicationContext context) {
+		List<AuditEntry> entries = context.getBean(PolicyStore.class)
+			.audit(null, 10)
 			.toCompletableFuture()
 			.orTimeout(10, TimeUnit.SECONDS)
 			.join();
-		List<Map<String, Object>> entries = (List<Map<String, Object>>) page.get("entries");
-		assertThat(page).containsEntry("source", "store");
 		assertThat(entries).hasSize(2);
-		return entries.get(1);
+		return entries.get(1).attempt();
 	}
 
 	/** What the limit is for the tenant on this instance. */

@@ -12,10 +12,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-import dev.ratelimit.aop.RateLimited;
 import dev.ratelimit.aop.RateLimitExceededException;
+import dev.ratelimit.aop.RateLimited;
+import dev.ratelimit.aop.RateLimitedAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
-import dev.ratelimit.autoconfigure.RateLimitedAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

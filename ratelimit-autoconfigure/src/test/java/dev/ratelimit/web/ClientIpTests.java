@@ -1,17 +1,15 @@
 package dev.ratelimit.web;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import dev.ratelimit.IpAddress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -155,8 +153,7 @@ class ClientIpTests {
 	}
 
 	static IdentityOptions options(int hops, String... proxies) {
-		return new IdentityOptions("t", "s", "p", "k", Map.of(), hops,
-				Stream.of(proxies).map(IpAddress.Range::parse).toList());
+		return TestCall.options("t", "s", "p", "k", Map.of(), hops, List.of(proxies));
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -19,6 +20,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Quota;
 import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
 import dev.ratelimit.web.HeaderOptions.Degraded;
@@ -55,13 +57,61 @@ class HttpAnswersTests {
 	@Test
 	void anAllowedRequestHearsOfItsMostConstrainedQuota() {
 		HttpAnswer answer = this.answers.answer(allowed(USER_SECOND, USER_MINUTE), "t1");
-		assertThat(answer.goesOn()).isTrue();
+		assertThat(answer.status()).isZero();
 		assertThat(answer.body()).isNull();
 		assertThat(answer.headers()).containsExactly(Map.entry("X-RateLimit-Limit", "200"),
 				Map.entry("X-RateLimit-Remaining", "199"), Map.entry("X-RateLimit-Reset", "1767225601"),
 				Map.entry("X-RateLimit-Policy", "orders"),
 				Map.entry("RateLimit-Policy", "\"per-user-1s\";q=100;w=1, \"per-user-1m\";q=3000;w=60"),
 				Map.entry("RateLimit", "\"per-user-1s\";r=199;t=1"));
+	}
+
+	@Test
+	void policyFieldIsMadeOnceForCallersWithTheSameQuotas() {
+		String text = this.answers.answer(allowed(USER_SECOND, USER_MINUTE), null).headers().get("RateLimit-Policy");
+		LimitStatus later = new LimitStatus(PER_USER, PER_USER.quotas().get(0), 1, 2, 0, 3);
+		assertThat(this.answers.answer(allowed(later, USER_MINUTE), null).headers().get("RateLimit-Policy"))
+			.isSameAs(text);
+		Limit larger = PER_USER.withQuotas(List.of(Quota.parse("200/s"), PER_USER.quotas().get(1)));
+		LimitStatus premium = new LimitStatus(larger, larger.quotas().get(0), 1, 2, 0, 3);
+		assertThat(this.answers.answer(allowed(premium, USER_MINUTE), null).headers()).containsEntry("RateLimit-Policy",
+				"\"per-user-1s\";q=200;w=1, \"per-user-1m\";q=3000;w=60");
+		assertThat(this.answers.answer(allowed(USER_SECOND), null).headers()).containsEntry("RateLimit-Policy",
+				"\"per-user-1s\";q=100;w=1");
+	}
+
+	@Test
+	void tiersOfAPolicyDoNotPushEachOthersPolicyFieldOut() {
+		Limit pro = PER_TENANT.withQuotas(List.of(Quota.parse("1000/m")));
+		String free = policyField(PER_TENANT);
+		String paid = policyField(pro);
+		assertThat(paid).isEqualTo("\"per-tenant\";q=1000;w=60").isNotEqualTo(free);
+		assertThat(policyField(PER_TENANT)).isSameAs(free);
+		assertThat(policyField(pro)).isSameAs(paid);
+	}
+
+	@Test
+	void editOfAPolicyChangesThePolicyField() {
+		assertThat(policyField(PER_TENANT)).isEqualTo("\"per-tenant\";q=100;w=60");
+		Limit renamed = new Limit("per-company", PER_TENANT.by(), PER_TENANT.quotas());
+		assertThat(policyField(renamed)).isEqualTo("\"per-company\";q=100;w=60");
+		assertThat(policyField(PER_TENANT.withQuotas(List.of(Quota.parse("100/h")))))
+			.isEqualTo("\"per-tenant\";q=100;w=3600");
+	}
+
+	@Test
+	void policyFieldsThatAreKeptAreBounded() {
+		List<Limit> limits = IntStream.rangeClosed(1, 5_000)
+			.mapToObj((permits) -> PER_TENANT.withQuotas(List.of(Quota.parse(permits + "/m"))))
+			.toList();
+		List<String> texts = limits.stream().map(this::policyField).toList();
+		long kept = 0;
+		for (int i = limits.size() - 1; i >= 0; i--) {
+			String again = policyField(limits.get(i));
+			assertThat(again).isEqualTo("\"per-tenant\";q=" + (i + 1) + ";w=60");
+			kept += (again == texts.get(i)) ? 1 : 0;
+		}
+		assertThat(kept).isBetween(1L, 256L);
 	}
 
 	@Test
@@ -77,7 +127,6 @@ class HttpAnswersTests {
 	void aRefusedRequestHearsWhyAndForHowLong() throws Exception {
 		HttpAnswer answer = this.answers.answer(refused(USER_SECOND, TENANT_REFUSES), "4bf92f35");
 		assertThat(answer.status()).isEqualTo(429);
-		assertThat(answer.goesOn()).isFalse();
 		assertThat(answer.headers()).containsExactly(Map.entry("X-RateLimit-Limit", "100"),
 				Map.entry("X-RateLimit-Remaining", "0"), Map.entry("X-RateLimit-Reset", "1767225660"),
 				Map.entry("X-RateLimit-Policy", "orders"),
@@ -187,20 +236,55 @@ class HttpAnswersTests {
 	}
 
 	@Test
+	void bannedCallerHearsOfAbnormalUsageAndOfTheRestOfItsBan() throws Exception {
+		Decision banned = penalised(Decision.Outcome.DENIED, Decision.Reason.BAN);
+		HttpAnswer answer = this.answers.answer(banned, "t1");
+		assertThat(answer.status()).isEqualTo(429);
+		assertThat(answer.headers()).containsOnlyKeys("Retry-After");
+		assertThat(Long.parseLong(answer.headers().get("Retry-After"))).isBetween(3_600L, 3_610L);
+		JsonNode problem = new ObjectMapper().readTree(answer.body());
+		assertThat(problem.get("type").asText())
+			.isEqualTo("https://iana.org/assignments/http-problem-types#abnormal-usage-detected");
+		assertThat(problem.get("policy").asText()).isEqualTo("orders");
+		assertThat(problem.get("limit").asText()).isEqualTo("per-user");
+		assertThat(problem.get("scope").asText()).isEqualTo("user");
+		assertThat(problem.get("retryAfterMs").asLong()).isEqualTo(3_600_000);
+		assertThat(this.answers.retryAfter(banned)).isBetween(3_600L, 3_610L);
+	}
+
+	@Test
+	void callerInACoolDownHearsOfItsLimitAndOfTheRestOfTheCoolDown() throws Exception {
+		HttpAnswer answer = this.answers.answer(penalised(Decision.Outcome.REFUSED, Decision.Reason.COOL_DOWN), "t1");
+		assertThat(answer.status()).isEqualTo(429);
+		assertThat(answer.headers()).containsEntry("X-RateLimit-Remaining", "0")
+			.containsEntry("X-RateLimit-Scope", "user");
+		assertThat(Long.parseLong(answer.headers().get("Retry-After"))).isBetween(3_600L, 3_610L);
+		JsonNode problem = new ObjectMapper().readTree(answer.body());
+		assertThat(problem.get("type").asText()).endsWith("#quota-exceeded");
+		assertThat(problem.get("detail").asText()).contains("cool-down");
+	}
+
+	private static Decision penalised(Decision.Outcome outcome, Decision.Reason reason) {
+		long hour = Duration.ofHours(1).toMillis() * 1_000;
+		return new Decision("orders", 0, false, outcome, reason, Decision.Source.NONE, false, null, 1, 0,
+				List.of(new LimitStatus(PER_USER, PER_USER.quotas().get(0), 0, hour, hour, hour)), Receipt.NOTHING);
+	}
+
+	@Test
 	void whenDegradedTheMarkerIsAllThatIsSaid() {
 		Map.Entry<String, String> remaining = Map.entry("X-RateLimit-Remaining", "-1");
 		Map.Entry<String, String> policy = Map.entry("X-RateLimit-Policy", "degraded");
 		HttpAnswer open = this.answers.answer(without(true, Decision.Outcome.ERROR, Decision.Reason.TIMEOUT), null);
-		assertThat(open.goesOn()).isTrue();
+		assertThat(open.status()).isZero();
 		assertThat(open.headers()).containsExactly(remaining, policy);
 		HttpAnswer local = this.answers.answer(degraded(true, USER_SECOND), null);
-		assertThat(local.goesOn()).isTrue();
+		assertThat(local.status()).isZero();
 		assertThat(local.headers()).containsExactly(remaining, policy);
 	}
 
 	@Test
 	void theMarkerCanBeOmitted() {
-		HttpAnswers omit = answers(new HeaderOptions(Style.BOTH, Degraded.OMIT));
+		HttpAnswers omit = answers(new HeaderOptions(List.of(Style.BOTH), Degraded.OMIT));
 		assertThat(omit.answer(degraded(true, USER_SECOND), null).headers()).isEmpty();
 		assertThat(omit.answer(degraded(false, TENANT_REFUSES), null).headers())
 			.containsExactly(Map.entry("X-RateLimit-Scope", "tenant"), Map.entry("Retry-After", "2"));
@@ -234,21 +318,40 @@ class HttpAnswersTests {
 	void styleChoosesTheFieldsButRetryAfterStays() {
 		Decision allowed = allowed(USER_SECOND);
 		Decision refused = refused(TENANT_REFUSES);
-		HttpAnswers legacy = answers(new HeaderOptions(Style.LEGACY, Degraded.MARKER));
+		HttpAnswers legacy = answers(new HeaderOptions(List.of(Style.LEGACY), Degraded.MARKER));
 		assertThat(legacy.answer(allowed, null).headers()).containsOnlyKeys("X-RateLimit-Limit",
 				"X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Policy");
 		assertThat(legacy.answer(refused, null).headers()).containsKeys("X-RateLimit-Scope", "Retry-After")
 			.doesNotContainKeys("RateLimit", "RateLimit-Policy");
-		HttpAnswers draft = answers(new HeaderOptions(Style.DRAFT, Degraded.MARKER));
+		HttpAnswers draft = answers(new HeaderOptions(List.of(Style.DRAFT), Degraded.MARKER));
 		assertThat(draft.answer(allowed, null).headers()).containsOnlyKeys("RateLimit-Policy", "RateLimit");
 		assertThat(draft.answer(refused, null).headers()).containsOnlyKeys("RateLimit-Policy", "RateLimit",
 				"Retry-After");
 		assertThat(draft.answer(degraded(true, USER_SECOND), null).headers()).isEmpty();
-		HttpAnswers none = answers(new HeaderOptions(Style.NONE, Degraded.MARKER));
+		HttpAnswers none = answers(new HeaderOptions(List.of(Style.NONE), Degraded.MARKER));
 		assertThat(none.answer(allowed, null).headers()).isEmpty();
 		assertThat(none.answer(degraded(true, USER_SECOND), null).headers()).isEmpty();
 		assertThat(none.answer(refused, null).headers()).containsOnlyKeys("Retry-After");
 		assertThat(none.answer(refused, null).status()).isEqualTo(429);
+	}
+
+	@Test
+	void separateFieldsHaveTheResetInSecondsFromNow() {
+		HttpAnswers separate = answers(new HeaderOptions(List.of(Style.SEPARATE), Degraded.MARKER));
+		Decision allowed = allowed(new LimitStatus(ALL, ALL.quotas().get(0), 3, 1_500_000, 0, 5));
+		assertThat(separate.answer(allowed, null).headers()).containsOnly(
+				Map.entry("RateLimit-Limit", Long.toString(ALL.quotas().get(0).burst())),
+				Map.entry("RateLimit-Remaining", "3"), Map.entry("RateLimit-Reset", "2"));
+		assertThat(separate.answer(refused(TENANT_REFUSES), null).headers()).containsOnlyKeys("RateLimit-Limit",
+				"RateLimit-Remaining", "RateLimit-Reset", "Retry-After");
+		assertThat(separate.answer(degraded(true, USER_SECOND), null).headers()).isEmpty();
+	}
+
+	@Test
+	void stylesCanBeCombined() {
+		HttpAnswers all = answers(new HeaderOptions(List.of(Style.SEPARATE, Style.DRAFT), Degraded.MARKER));
+		assertThat(all.answer(allowed(USER_SECOND), null).headers()).containsOnlyKeys("RateLimit-Limit",
+				"RateLimit-Remaining", "RateLimit-Reset", "RateLimit", "RateLimit-Policy");
 	}
 
 	@Test
@@ -328,6 +431,11 @@ class HttpAnswersTests {
 		this.now.incrementAndGet();
 		assertThat(this.answers.answer(allowed(status), null).headers()).containsEntry("X-RateLimit-Reset",
 				"1767225602");
+	}
+
+	private String policyField(Limit limit) {
+		LimitStatus status = new LimitStatus(limit, limit.quotas().get(0), 1, 2, 0, 3);
+		return this.answers.answer(allowed(status), null).headers().get("RateLimit-Policy");
 	}
 
 	private HttpAnswers answers(HeaderOptions options) {

@@ -71,7 +71,7 @@ class IdentityResolverTests {
 
 	@Test
 	void claimsCanHaveOtherNames() {
-		IdentityOptions options = new IdentityOptions("org", "uid", "plan", "X-API-Key", Map.of(), 0);
+		IdentityOptions options = TestCall.options("org", "uid", "plan", "X-API-Key", Map.of(), 0, List.of());
 		Principal principal = jwt(Map.of("org", "acme", "uid", "ann", "plan", "pro", "tenant_id", "x", "sub", "x"));
 		Identity identity = resolver(options, null).resolve(CALL.as(principal)).join();
 		assertThat(identity).isEqualTo(new Identity("acme", "ann", "pro", null, false, "198.51.100.1"));
@@ -152,7 +152,7 @@ class IdentityResolverTests {
 
 	@Test
 	void withoutAHeaderNameNoKeyIsRead() {
-		IdentityOptions options = new IdentityOptions("tenant_id", "sub", "tier", "", Map.of(), 0);
+		IdentityOptions options = TestCall.options("tenant_id", "sub", "tier", "", Map.of(), 0, List.of());
 		assertThat(resolver(options, null).resolve(CALL.header("", "sk_1")).join()).isEqualTo(NOBODY);
 	}
 
@@ -334,7 +334,7 @@ class IdentityResolverTests {
 		Identity identity = resolve(CALL.as(() -> {
 			throw new IllegalStateException("ann");
 		}));
-		assertThat(identity).isEqualTo(Identity.UNTOLD.withIp("198.51.100.1", true));
+		assertThat(identity).isEqualTo(Identity.FAILED.withIp("198.51.100.1", true));
 		assertThat(identity.failed().principal()).isTrue();
 	}
 
@@ -368,8 +368,8 @@ class IdentityResolverTests {
 
 	@Test
 	void digestsMayBeInCapitals() {
-		IdentityOptions options = new IdentityOptions("t", "s", "p", "X-API-Key",
-				Map.of(sha256("sk_1").toUpperCase(Locale.ROOT), new VerifiedKey("acme", null)), 0);
+		IdentityOptions options = TestCall.options("t", "s", "p", "X-API-Key",
+				Map.of(sha256("sk_1").toUpperCase(Locale.ROOT), new VerifiedKey("acme", null)), 0, List.of());
 		Identity identity = resolver(options, null).resolve(CALL.header("X-API-Key", "sk_1")).join();
 		assertThat(identity.apiKeyVerified()).isTrue();
 	}
@@ -378,14 +378,14 @@ class IdentityResolverTests {
 	@ValueSource(strings = { "sk_live_secret", "sha256:sk_live_secret", "sha256:", "sha256:9f86d0", "" })
 	void whatIsNoDigestIsRefusedWithoutBeingShown(String text) {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new IdentityOptions("t", "s", "p", "k", Map.of(text, new VerifiedKey(null, null)), 0))
+			.isThrownBy(() -> new KnownKeys(Map.of(text, new VerifiedKey(null, null)), null))
 			.withMessageContaining("sha256:<64 hex digits>")
 			.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain("sk_live_secret"));
 	}
 
 	@Test
 	void hopsAreNotNegative() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new IdentityOptions("t", "s", "p", "k", Map.of(), -1))
+		assertThatIllegalArgumentException().isThrownBy(() -> new ClientIp(ClientIpTests.options(-1)))
 			.withMessageContaining("trusted-hops");
 	}
 
@@ -414,7 +414,7 @@ class IdentityResolverTests {
 	}
 
 	private static IdentityOptions known(String key, VerifiedKey verified) {
-		return new IdentityOptions("tenant_id", "sub", "tier", "X-API-Key", Map.of(sha256(key), verified), 0);
+		return TestCall.options("tenant_id", "sub", "tier", "X-API-Key", Map.of(sha256(key), verified), 0, List.of());
 	}
 
 	private static String sha256(String key) {

@@ -18,7 +18,6 @@ import org.springframework.security.oauth2.jwt.Jwt;
 import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationToken;
 
 import dev.ratelimit.Dimension;
-import dev.ratelimit.IpAddress;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.PolicyOverride;
@@ -176,7 +175,6 @@ class RequestResolverTests {
 		assertThat(failure(resolver.resolve(CALL, "orders", cost, Map.of())))
 			.isInstanceOf(IllegalArgumentException.class)
 			.hasMessage("a cost is 0 to 90000000");
-		assertThatIllegalArgumentException().isThrownBy(() -> resolver.requestFor("orders", cost));
 		assertThatIllegalArgumentException().isThrownBy(() -> resolver.requestFor(CALL, "orders", cost));
 	}
 
@@ -244,7 +242,7 @@ class RequestResolverTests {
 
 	@Test
 	void anAddressThatProxiesDoNotTellIsUnverified() {
-		IdentityOptions options = new IdentityOptions("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 1);
+		IdentityOptions options = TestCall.options("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 1, List.of());
 		RequestResolver resolver = new RequestResolver(options, "eu", Map.of("account", (call) -> "4711"), null,
 				this.policies::get);
 		AccessList list = new AccessList(List.of(Map.of(Dimension.IP, "198.51.100.0/24")));
@@ -265,8 +263,8 @@ class RequestResolverTests {
 
 	@Test
 	void requestIdsCountFromTrustedProxiesOnlyWhereTheseAreNamed() {
-		IdentityOptions options = new IdentityOptions("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 0,
-				List.of(IpAddress.Range.parse("10.0.0.0/8")));
+		IdentityOptions options = TestCall.options("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 0,
+				List.of("10.0.0.0/8"));
 		RequestResolver resolver = new RequestResolver(options, "eu", Map.of(), null, this.policies::get);
 		TestCall proxied = TestCall.from("10.0.0.1").header("X-Request-Id", "4711");
 		assertThat(resolve(resolver, proxied, "plain").id()).isEqualTo("4711");
@@ -301,7 +299,6 @@ class RequestResolverTests {
 		Request request = join(resolver.resolve(CALL, "plain", RequestResolver.UNKNOWN_COST, Map.of()));
 		assertThat(request.unresolved().cost()).isTrue();
 		assertThat(resolver.requestFor(CALL, "plain", RequestResolver.UNKNOWN_COST).unresolved().cost()).isTrue();
-		assertThat(resolver.requestFor("plain", RequestResolver.UNKNOWN_COST).unresolved().cost()).isTrue();
 	}
 
 	@Test
@@ -341,8 +338,6 @@ class RequestResolverTests {
 	@Test
 	void aCallThatCouldNotBeResolvedKeepsWhatCannotFail() {
 		RequestResolver resolver = resolver(Map.of());
-		assertThat(resolver.requestFor("orders", null)).isEqualTo(Request.of("orders"));
-		assertThat(resolver.requestFor("orders", 5L)).isEqualTo(Request.of("orders").withCost(5));
 		Request request = resolver.requestFor(CALL.header("X-API-Key", "sk_1"), "orders", 3L);
 		assertThat(request.cost()).isEqualTo(3);
 		assertThat(request.tier()).isEqualTo("pro");

@@ -14,6 +14,12 @@ import java.util.TreeMap;
 record TestCall(String rawPath, String route, Map<String, List<String>> fields, InetAddress remoteAddress,
 		Principal principal) implements WebCall {
 
+	static IdentityOptions options(String tenantClaim, String userClaim, String tierClaim, String apiKeyHeader,
+			Map<String, ApiKeyVerifier.VerifiedKey> apiKeys, int trustedHops, List<String> trustedProxies) {
+		return new IdentityOptions(tenantClaim, userClaim, tierClaim, apiKeyHeader, "", "", Map.of(), apiKeys,
+				trustedHops, trustedProxies, false, 64, IdentityOptions.DEFAULTS.hash());
+	}
+
 	static TestCall from(String address) {
 		return new TestCall("/orders", "orders-route", Map.of(), address(address), null);
 	}
@@ -30,6 +36,15 @@ record TestCall(String rawPath, String route, Map<String, List<String>> fields, 
 		Map<String, List<String>> fields = new TreeMap<>(this.fields);
 		fields.put(name.toLowerCase(Locale.ROOT), List.of(values));
 		return new TestCall(this.rawPath, this.route, fields, this.remoteAddress, this.principal);
+	}
+
+	TestCall parameter(String name, String... values) {
+		return header("?" + name, values);
+	}
+
+	@Override
+	public List<String> query(String name) {
+		return headers("?" + name);
 	}
 
 	TestCall as(Principal principal) {

@@ -3,9 +3,10 @@ package dev.ratelimit.benchmarks;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-import dev.ratelimit.benchmarks.peers.GatewayCommand;
+import dev.ratelimit.benchmarks.gateway.GatewayCommand;
 import dev.ratelimit.benchmarks.peers.PeersCommand;
 import dev.ratelimit.benchmarks.peers.WorkerCommand;
+import dev.ratelimit.benchmarks.recovery.RecoveryCommand;
 
 /**
  * The command line of the benchmarks:
@@ -13,7 +14,7 @@ import dev.ratelimit.benchmarks.peers.WorkerCommand;
  */
 @Command(name = "ratelimit-benchmarks", description = "Measures the rate limiter on servers that it starts itself.",
 		mixinStandardHelpOptions = true, subcommands = { MemoryCommand.class, PeersCommand.class, GatewayCommand.class,
-				WorkerCommand.class, JmhCommand.class })
+				RecoveryCommand.class, WorkerCommand.class, JmhCommand.class })
 final class Benchmarks {
 
 	private Benchmarks() {

@@ -1,22 +1,20 @@
 package dev.ratelimit.benchmarks;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
-import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.benchmarks.common.MeasuredRedis;
+import dev.ratelimit.benchmarks.common.RunOptions;
 
 /**
  * What a counter costs in Redis, everything included: the growth of {@code used_memory}
@@ -31,16 +29,16 @@ import dev.ratelimit.testing.RedisServer;
 		mixinStandardHelpOptions = true)
 final class MemoryCommand implements Callable<Integer> {
 
-	@Option(names = "--counters", defaultValue = "1000000", paramLabel = "N",
-			description = "Counters per case (default: ${DEFAULT-VALUE}).")
-	private int counters;
+	private static final int COUNTERS = 1_000_000;
 
-	@Option(names = "--uri", paramLabel = "URI",
-			description = "An empty standalone Redis to measure instead of one started for it; it is flushed.")
-	private @Nullable String uri;
+	/** Fills the hash tables, which have a power of two of places, to the same degree. */
+	private static final int QUICK_COUNTERS = COUNTERS / 8;
 
-	@Option(names = "--json", paramLabel = "FILE", description = "Also writes the results to a file.")
-	private @Nullable File json;
+	@Mixin
+	private RunOptions options = new RunOptions();
+
+	@Option(names = "--counters", paramLabel = "N", description = "Counters per case (default: 1000000, quick 125000).")
+	private @Nullable Integer counters;
 
 	@Spec
 	@SuppressWarnings("NullAway.Init")
@@ -48,37 +46,26 @@ final class MemoryCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() throws IOException {
-		Report report;
-		if (this.uri != null) {
-			report = measure(RedisURI.create(this.uri));
-		}
-		else {
-			try (RedisServer server = RedisServer.start()) {
-				report = measure(server.uri());
-			}
-		}
-		report.print(this.spec.commandLine().getOut());
-		if (this.json != null) {
-			new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValue(this.json, report);
-		}
-		return report.kept() ? 0 : 1;
-	}
-
-	private Report measure(RedisURI uri) {
-		try (RedisMemory memory = new RedisMemory(uri)) {
+		int number = (this.counters != null) ? this.counters : this.options.quick() ? QUICK_COUNTERS : COUNTERS;
+		try (MeasuredRedis redis = this.options.openRedis()) {
+			RedisMemory memory = new RedisMemory(redis);
 			List<Result> results = new ArrayList<>();
 			for (MemoryCase each : MemoryCase.all()) {
-				results.add(new Result(each.name(), memory.bytesPerCounter(each, this.counters), each.bound()));
+				results.add(new Result(each.name(), memory.bytesPerCounter(each, number), each.bound()));
 			}
-			return new Report(memory.version(), memory.allocator(), this.counters, results);
+			Report report = new Report(redis.toString(), redis.allocator(), number, results);
+			report.print(this.spec.commandLine().getOut());
+			this.options.write(report);
+			return report.kept() ? 0 : 1;
 		}
 	}
 
 	/**
 	 * All results of one server.
 	 *
-	 * @param redis its version
-	 * @param allocator its allocator; the bounds are promised for jemalloc
+	 * @param redis version, allocator and origin
+	 * @param allocator its allocator; the bounds are promised for the jemalloc that comes
+	 * with Redis 7.0; the system's rounds to larger sizes
 	 * @param counters how many were made per case
 	 * @param results in the order of the cases
 	 */
@@ -89,20 +76,20 @@ final class MemoryCommand implements Callable<Integer> {
 		}
 
 		private boolean judged() {
-			return this.allocator.startsWith("jemalloc");
+			return this.allocator.equals("jemalloc-5.2.1");
 		}
 
 		void print(PrintWriter out) {
-			out.printf("%nBytes per counter, everything included, at %,d counters on Redis %s with %s%n%n",
-					this.counters, this.redis, this.allocator);
+			out.printf("%nBytes per counter, everything included, at %,d counters on %s%n%n", this.counters,
+					this.redis);
 			out.printf("| %-41s | %7s | %-11s |%n", "counter", "bytes", "bound");
 			out.printf("|%s|%s:|%s|%n", "-".repeat(43), "-".repeat(8), "-".repeat(13));
 			for (Result result : this.results) {
 				out.printf("| %-41s | %7.1f | %-11s |%n", result.name(), result.bytes(), verdict(result));
 			}
 			if (!judged()) {
-				out.printf("%nNot judged: the bounds are those of a Redis with jemalloc, and this one has %s. "
-						+ "Measure another with --uri.%n", this.allocator);
+				out.printf("%nNot judged: the bounds are those of jemalloc 5.2.1 as Redis 7.0 brings it, "
+						+ "and this server has %s. Measure another with --redis URI.%n", this.allocator);
 			}
 			out.flush();
 		}

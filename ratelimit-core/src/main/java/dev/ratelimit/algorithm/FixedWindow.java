@@ -1,14 +1,14 @@
 package dev.ratelimit.algorithm;
 
 /**
- * One count per window. Windows are aligned to the epoch of the store's clock, so up to
- * twice the permits can be taken across an edge.
+ * One count per window. Windows are aligned to the epoch of the counters' clock, so up to
+ * twice the permits can be taken around the edge of two windows.
  */
 final class FixedWindow extends PerQuota {
 
 	static final Formula INSTANCE = new FixedWindow();
 
-	/** When the window ends. */
+	/** End of the window. */
 	private static final int UNTIL = 0;
 
 	private static final int COUNT = 1;
@@ -29,8 +29,8 @@ final class FixedWindow extends PerQuota {
 		if (state[at + UNTIL] < end) {
 			state[at + COUNT] = 0;
 		}
-		// A window that lies ahead means that the clock was set back: what was counted in
-		// it counts now.
+		// A window in the future means that the clock was set back: its count applies to
+		// the current window.
 		state[at + UNTIL] = end;
 	}
 
@@ -49,6 +49,16 @@ final class FixedWindow extends PerQuota {
 		if (end(pace, since) == state[at + UNTIL]) {
 			state[at + COUNT] = Math.max(0, state[at + COUNT] - permits);
 		}
+	}
+
+	@Override
+	long returnable(long[] state, int at, Pace pace, long now, long since, long permits) {
+		return (end(pace, since) == state[at + UNTIL]) ? Math.min(state[at + COUNT], permits) : 0;
+	}
+
+	@Override
+	long owable(long[] state, int at, Pace pace, long now, long permits) {
+		return Math.max(0, Math.min(permits, 2 * pace.permits - state[at + COUNT]));
 	}
 
 	@Override

@@ -1,15 +1,18 @@
 package dev.ratelimit.algorithm;
 
 /**
- * The generic cell rate algorithm. Its whole state is the theoretical arrival time: when
- * the counter will be full again if nobody comes. A cost fits if paying for it keeps that
- * time within what a full burst takes.
+ * The generic cell rate algorithm. The whole state is the theoretical arrival time: the
+ * time at which the counter is full again without further requests. A cost fits if it
+ * moves that time to at most the fill time of a full burst from now.
  */
 final class Gcra extends PerQuota {
 
 	static final Formula INSTANCE = new Gcra();
 
-	/** Offsets of the arrival time: microseconds, and the rest of one as it is stored. */
+	/**
+	 * Offsets of the arrival time: whole microseconds, and the stored fraction of a
+	 * microsecond.
+	 */
 	private static final int TIME = 0;
 
 	private static final int REST = 1;
@@ -37,8 +40,8 @@ final class Gcra extends PerQuota {
 
 	@Override
 	boolean outruns(long[] state, int at, Pace pace, long now) {
-		// One burst may be used up and one more may be owed, by whoever has the slowest
-		// quota; anything beyond comes from a clock or a lowered limit.
+		// The caller with the slowest quota may have used one burst and owe one more. A
+		// later time comes from a clock that was set back or from a lowered limit.
 		return state[at + TIME] - now > 2 * pace.longestFill;
 	}
 
@@ -64,7 +67,21 @@ final class Gcra extends PerQuota {
 		}
 	}
 
-	/** Stores a rest that may be a whole microsecond too much or too little. */
+	@Override
+	long returnable(long[] state, int at, Pace pace, long now, long since, long permits) {
+		return (now - since > pace.fullUp()) ? 0 : permits;
+	}
+
+	@Override
+	long owable(long[] state, int at, Pace pace, long now, long permits) {
+		long carried = 2 * pace.fullRest / pace.permits;
+		long room = 2 * pace.full + carried - (state[at + TIME] - now);
+		long rest = 2 * pace.fullRest - carried * pace.permits - pace.restOf(state[at + REST]);
+		return (rest < 0) ? pace.permitsIn(room - 1, rest + pace.permits, permits)
+				: pace.permitsIn(room, rest, permits);
+	}
+
+	/** Stores a rest; carries whole microseconds over to the time, in both directions. */
 	private static void move(long[] state, int at, Pace pace, long rest) {
 		long carried = Math.floorDiv(rest, pace.permits);
 		state[at + TIME] += carried;

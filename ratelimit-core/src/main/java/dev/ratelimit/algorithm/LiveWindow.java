@@ -6,27 +6,32 @@ import java.time.temporal.ChronoUnit;
 import dev.ratelimit.Quota;
 
 /**
- * A window and the most that a caller of the limit is given in it.
+ * A window and the largest quotas that callers of a limit have in it.
  *
- * @param micros its length
- * @param longestFill how long the slowest quota takes from empty to full, in microseconds
- * @param mostPermits the permits of the largest quota
+ * @param micros length of the window in microseconds
+ * @param longestFill fill time of the slowest quota from empty to full, in microseconds
+ * @param mostPermits permits of the largest quota
  */
 public record LiveWindow(long micros, long longestFill, long mostPermits) {
 
-	/**
-	 * What one quota gives.
-	 */
 	public static LiveWindow of(Quota quota) {
 		Pace pace = new Pace(quota);
 		return new LiveWindow(pace.window, pace.fullUp(), pace.permits);
 	}
 
-	/**
-	 * The length as a duration.
-	 */
 	public Duration length() {
 		return Duration.of(this.micros, ChronoUnit.MICROS);
+	}
+
+	/**
+	 * A quota large enough to read all usage in the window: the permits of the largest
+	 * quota and the fill time of the slowest one, within the bounds of a burst.
+	 */
+	public Quota largest() {
+		double fills = (double) this.longestFill / this.micros;
+		long permits = Math.max(1, Math.min(this.mostPermits, (long) (Quota.MAX_PERMITS / fills)));
+		long burst = Math.max(1, Math.min(Quota.MAX_PERMITS, (long) (permits * fills)));
+		return new Quota(permits, length(), burst);
 	}
 
 	LiveWindow and(LiveWindow other) {

@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Quota;
 
 /**
- * The windows in which callers of one limit are counted, and per window the most that any
- * of them is given. Callers with different quotas share counters: by tier, by override or
- * by version. Each is decided by its own quotas, but what it may throw away of the shared
- * state depends on what the others can still need of it.
+ * The windows of all callers of one limit, each with the largest quotas in it. Callers
+ * with different quotas (by tier, override or version) share counters. Each caller's own
+ * quotas decide its requests, but its requests must keep the state that the quotas of
+ * other callers still need.
  *
  * <p>
- * All that counts by one limit shares one object, which changes with the policy and with
- * the records about callers. So a limit that was left as it was keeps its spec, and with
- * it leases and remembered refusals.
+ * All counter specs of one limit share one object, which changes with the policy and with
+ * the records about callers. An unchanged limit therefore keeps its spec, and with it its
+ * leases and remembered refusals.
  */
 public final class LiveWindows {
 
@@ -26,12 +26,9 @@ public final class LiveWindows {
 
 	private final List<LiveWindow> own;
 
-	/** With the shared windows that it was made of. */
+	/** The result of the last merge, with the shared windows that went into it. */
 	private volatile Merged merged;
 
-	/**
-	 * Begins without any window.
-	 */
 	public LiveWindows() {
 		this(null, List.of());
 	}
@@ -44,7 +41,8 @@ public final class LiveWindows {
 
 	/**
 	 * Replaces the windows.
-	 * @param windows what live callers are given; may name a window several times
+	 * @param windows windows of the live callers; may contain the same length several
+	 * times
 	 */
 	public void set(Collection<LiveWindow> windows) {
 		List<LiveWindow> fresh = merged(windows);
@@ -54,14 +52,15 @@ public final class LiveWindows {
 	}
 
 	/**
-	 * The same windows, now and later, and those of quotas that only some counters have.
+	 * A view of these windows, including later changes, plus the windows of quotas that
+	 * only some counters have.
 	 */
 	public LiveWindows with(List<Quota> quotas) {
 		return new LiveWindows(this, quotas.stream().map(LiveWindow::of).toList());
 	}
 
 	/**
-	 * The windows of now, sorted; the same object until they change.
+	 * The current windows, sorted; the same object until they change.
 	 */
 	public List<LiveWindow> current() {
 		Merged merged = this.merged;

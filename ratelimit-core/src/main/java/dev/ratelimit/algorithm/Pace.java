@@ -2,6 +2,7 @@ package dev.ratelimit.algorithm;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
@@ -24,11 +25,10 @@ import dev.ratelimit.WindowTag;
 public final class Pace {
 
 	/**
-	 * What a stored rest is counted in: parts of a microsecond that are the same for
-	 * every quota, so that callers with different quotas read each other's. A rest of a
-	 * quota survives being stored exactly, because there are more parts than permits;
-	 * another quota reads it to within 1/permits of a microsecond, at most a millionth of
-	 * a permit.
+	 * Unit of a stored rest: 1/100,000,000 of a microsecond for every quota, so that
+	 * callers with different quotas can read the same state. A quota reads its own rest
+	 * back exactly, because there are more parts than permits; another quota reads it to
+	 * within 1/permits of a microsecond, at most a millionth of a permit.
 	 */
 	static final long PARTS = 100_000_000;
 
@@ -44,28 +44,25 @@ public final class Pace {
 
 	final long part;
 
-	/** How long an empty counter takes to be full, rounded down. */
+	/** Fill time of an empty counter in microseconds, rounded down. */
 	final long full;
 
 	final long fullRest;
 
-	/** Names the window within a counter. */
+	/** Tag of the window within a counter. */
 	final int tag;
 
-	/**
-	 * How long the slowest quota that shares the counter takes from empty to full in this
-	 * window.
-	 */
+	/** Fill time of the slowest quota that shares the counter in this window. */
 	final long longestFill;
 
-	/** The permits of the largest quota that shares the counter in this window. */
+	/** Permits of the largest quota that shares the counter in this window. */
 	final long mostPermits;
 
-	/** All windows that somebody is counted in on the counter. */
+	/** Windows of all callers that share the counter. */
 	final List<LiveWindow> live;
 
 	/**
-	 * The pace of a quota that shares its counters with no other.
+	 * The pace of a quota whose counters no other quota shares.
 	 */
 	Pace(Quota quota) {
 		this(quota, List.of());
@@ -95,14 +92,7 @@ public final class Pace {
 
 	/**
 	 * One pace per quota of a limit, in their order.
-	 */
-	public static Pace[] of(List<Quota> quotas) {
-		return of(quotas, List.of());
-	}
-
-	/**
-	 * One pace per quota of a limit, in their order.
-	 * @param shared the windows of all who share the counters
+	 * @param shared windows of all callers that share the counters
 	 */
 	public static Pace[] of(List<Quota> quotas, List<LiveWindow> shared) {
 		List<LiveWindow> live = LiveWindows
@@ -111,28 +101,27 @@ public final class Pace {
 	}
 
 	/**
-	 * The numbers that the script of an algorithm needs, in the order in which it reads
+	 * The numbers for the script of an algorithm, in the order in which the script reads
 	 * them.
 	 */
 	public static double[] numbers(Algorithm algorithm, Pace[] paces) {
 		return switch (algorithm) {
-			case GCRA, TOKEN_BUCKET -> Arrays.stream(paces).flatMapToDouble(Pace::fillNumbers).toArray();
+			case GCRA, TOKEN_BUCKET -> numbers(paces, (pace) -> DoubleStream.of(pace.permits, pace.window, pace.burst,
+					pace.whole, pace.part, pace.full, pace.fullRest, pace.tag, pace.longestFill));
 			case FIXED_WINDOW, SLIDING_WINDOW_COUNTER ->
-				Arrays.stream(paces).flatMapToDouble(Pace::windowNumbers).toArray();
+				numbers(paces, (pace) -> DoubleStream.of(pace.permits, pace.window, pace.tag, pace.mostPermits));
 			case SLIDING_WINDOW_LOG -> logNumbers(paces);
 		};
 	}
 
-	private DoubleStream fillNumbers() {
-		return DoubleStream.of(this.permits, this.window, this.burst, this.whole, this.part, this.full, this.fullRest,
-				this.tag, this.longestFill);
+	private static double[] numbers(Pace[] paces, Function<Pace, DoubleStream> numbers) {
+		return Arrays.stream(paces).flatMapToDouble(numbers).toArray();
 	}
 
-	private DoubleStream windowNumbers() {
-		return DoubleStream.of(this.permits, this.window, this.tag, this.mostPermits);
-	}
-
-	/** How many quotas, permits and window of each, then of all windows on the log. */
+	/**
+	 * Number of quotas; permits and window of each quota; permits and length of each live
+	 * window.
+	 */
 	private static double[] logNumbers(Pace[] paces) {
 		DoubleStream own = Arrays.stream(paces).flatMapToDouble((pace) -> DoubleStream.of(pace.permits, pace.window));
 		DoubleStream live = paces[0].live.stream()
@@ -141,8 +130,9 @@ public final class Pace {
 	}
 
 	/**
-	 * How long the state of a counter can matter after its last change: two windows, or a
-	 * burst and another one owed, of whoever shares it.
+	 * Time after the last change for which the state of a counter matters: two windows,
+	 * or the fill time of a used burst and of a burst owed; the longest of all callers
+	 * that share the counter.
 	 */
 	public static long lifetimeMicros(Pace[] paces) {
 		long longest = 0;
@@ -155,34 +145,39 @@ public final class Pace {
 		return 2 * longest;
 	}
 
-	/** Whole microseconds that this many permits take. */
+	/** Whole microseconds until this many permits come back. */
 	long micros(long permits) {
 		return permits * this.whole + permits * this.part / this.permits;
 	}
 
-	/** What is left of {@link #micros} in 1/permits of a microsecond. */
+	/** Fraction that {@link #micros} leaves out, in 1/permits of a microsecond. */
 	long rest(long permits) {
 		return permits * this.part % this.permits;
 	}
 
-	/** How long an empty counter takes to be full, rounded up. */
+	/** Fill time of an empty counter in microseconds, rounded up. */
 	long fullUp() {
 		return roundUp(this.full, this.fullRest);
 	}
 
-	/**
-	 * How many permits come back in a time, at most the burst. The division is estimated
-	 * in floating point, which is off by at most one, and then corrected exactly.
-	 */
+	/** Permits that come back in a time, at most the burst. */
 	long permitsIn(long micros, long rest) {
+		return permitsIn(micros, rest, this.burst);
+	}
+
+	/**
+	 * Permits that come back in a time, at most this many. Floating point estimates the
+	 * division to within one, then whole numbers correct it exactly.
+	 */
+	long permitsIn(long micros, long rest, long most) {
 		if (micros < 0) {
 			return 0;
 		}
-		long count = (long) Math.min(this.burst, (double) micros * this.permits / this.window);
+		long count = (long) Math.min(most, (double) micros * this.permits / this.window);
 		while (count > 0 && !fits(count, micros, rest)) {
 			count--;
 		}
-		while (count < this.burst && fits(count + 1, micros, rest)) {
+		while (count < most && fits(count + 1, micros, rest)) {
 			count++;
 		}
 		return count;
@@ -194,18 +189,18 @@ public final class Pace {
 	}
 
 	/**
-	 * The start of the window that a time falls into; windows are aligned to the epoch.
+	 * Start of the window that contains a time; windows are aligned to the epoch.
 	 */
 	long windowStart(long now) {
 		return now - now % this.window;
 	}
 
-	/** A stored rest in 1/permits of a microsecond. */
+	/** Converts a stored rest to 1/permits of a microsecond. */
 	long restOf(long stored) {
 		return stored * this.permits / PARTS;
 	}
 
-	/** A rest in 1/permits of a microsecond as it is stored. */
+	/** Converts a rest in 1/permits of a microsecond to its stored form. */
 	long stored(long rest) {
 		return (rest * PARTS + this.permits - 1) / this.permits;
 	}

@@ -1,8 +1,8 @@
 package dev.ratelimit.algorithm;
 
 /**
- * What the algorithms share whose quotas each have a block of numbers of their own: the
- * tag of the window, then the algorithm's fields.
+ * Base of the algorithms that keep one block of numbers per quota: the tag of the window,
+ * then the fields of the algorithm.
  */
 abstract class PerQuota implements Formula {
 
@@ -37,7 +37,7 @@ abstract class PerQuota implements Formula {
 		return settled;
 	}
 
-	/** How much of a state belongs to windows that only other callers have. */
+	/** Length of the blocks of windows that only other callers have. */
 	private int others(long[] state, Pace[] paces, long now) {
 		int others = 0;
 		for (int from = 0; from < state.length; from += this.width) {
@@ -67,15 +67,6 @@ abstract class PerQuota implements Formula {
 	}
 
 	@Override
-	public final long available(long[] state, Pace[] paces, long now) {
-		long available = Long.MAX_VALUE;
-		for (int quota = 0; quota < paces.length; quota++) {
-			available = Math.min(available, remaining(state, paces, quota, now));
-		}
-		return available;
-	}
-
-	@Override
 	public final long[] take(long[] state, Pace[] paces, long now, long permits) {
 		long[] taken = state.clone();
 		for (int quota = 0; quota < paces.length; quota++) {
@@ -91,6 +82,34 @@ abstract class PerQuota implements Formula {
 			giveBack(given, quota * this.width + 1, paces[quota], now, since, permits);
 		}
 		return given;
+	}
+
+	@Override
+	public final long returnable(long[] state, Pace[] paces, long now, long since, long permits) {
+		long most = 0;
+		for (int quota = 0; quota < paces.length; quota++) {
+			most = Math.max(most, returnable(state, quota * this.width + 1, paces[quota], now, since, permits));
+		}
+		return most;
+	}
+
+	@Override
+	public final long[] charge(long[] state, Pace[] paces, long now, long permits) {
+		long[] charged = state.clone();
+		for (int quota = 0; quota < paces.length; quota++) {
+			int at = quota * this.width + 1;
+			take(charged, at, paces[quota], owable(state, at, paces[quota], now, permits));
+		}
+		return charged;
+	}
+
+	@Override
+	public final long chargeable(long[] state, Pace[] paces, long now, long permits) {
+		long most = 0;
+		for (int quota = 0; quota < paces.length; quota++) {
+			most = Math.max(most, owable(state, quota * this.width + 1, paces[quota], now, permits));
+		}
+		return most;
 	}
 
 	@Override
@@ -118,6 +137,11 @@ abstract class PerQuota implements Formula {
 	abstract void take(long[] state, int at, Pace pace, long permits);
 
 	abstract void giveBack(long[] state, int at, Pace pace, long now, long since, long permits);
+
+	abstract long returnable(long[] state, int at, Pace pace, long now, long since, long permits);
+
+	/** How many of these permits can be taken until one burst is owed. */
+	abstract long owable(long[] state, int at, Pace pace, long now, long permits);
 
 	abstract long remaining(long[] state, int at, Pace pace, long now);
 

@@ -1,14 +1,14 @@
 package dev.ratelimit.algorithm;
 
 /**
- * Two counts: this window's, and the previous one's weighted by the share of it that a
- * window ending now still covers.
+ * Two counts: that of this window, and that of the previous window, weighted by the part
+ * of it that a window ending now still covers.
  */
 final class SlidingWindowCounter extends PerQuota {
 
 	static final Formula INSTANCE = new SlidingWindowCounter();
 
-	/** When the state means nothing any more: the end of the window after this one. */
+	/** Time from which the state no longer matters: the end of the next window. */
 	private static final int UNTIL = 0;
 
 	private static final int CURRENT = 1;
@@ -36,8 +36,8 @@ final class SlidingWindowCounter extends PerQuota {
 			state[at + CURRENT] = 0;
 		}
 		else if (state[at + UNTIL] > until) {
-			// A window that lies ahead means that the clock was set back: what was
-			// counted in it and in the one before counts now.
+			// A window in the future means that the clock was set back: its count and the
+			// count before it apply to the current window.
 			state[at + CURRENT] = Math.min(pace.mostPermits, state[at + CURRENT] + state[at + PREVIOUS]);
 			state[at + PREVIOUS] = 0;
 		}
@@ -46,7 +46,7 @@ final class SlidingWindowCounter extends PerQuota {
 
 	@Override
 	boolean outruns(long[] state, int at, Pace pace, long now) {
-		return start(state, at, pace) > now;
+		return state[at + UNTIL] - 2 * pace.window > now;
 	}
 
 	@Override
@@ -63,6 +63,19 @@ final class SlidingWindowCounter extends PerQuota {
 		else if (until == state[at + UNTIL] - pace.window) {
 			state[at + PREVIOUS] = Math.max(0, state[at + PREVIOUS] - permits);
 		}
+	}
+
+	@Override
+	long returnable(long[] state, int at, Pace pace, long now, long since, long permits) {
+		long until = until(pace, since);
+		long counted = (until == state[at + UNTIL]) ? state[at + CURRENT]
+				: (until == state[at + UNTIL] - pace.window) ? state[at + PREVIOUS] : 0;
+		return Math.min(counted, permits);
+	}
+
+	@Override
+	long owable(long[] state, int at, Pace pace, long now, long permits) {
+		return Math.max(0, Math.min(permits, 2 * pace.permits - state[at + CURRENT]));
 	}
 
 	@Override
@@ -92,9 +105,9 @@ final class SlidingWindowCounter extends PerQuota {
 	}
 
 	/**
-	 * The longest part of the window that may still be covered so that {@code count}
-	 * weighs no more than {@code room}: {@code room * window / count}, divided in two
-	 * halves because the product can exceed 2^63.
+	 * Longest part of the window for which {@code count} weighs at most {@code room}:
+	 * {@code room * window / count}, computed in two halves because the product can
+	 * exceed 2^63.
 	 */
 	private static long shrunk(long count, long room, long window) {
 		if (room >= count) {
@@ -107,7 +120,7 @@ final class SlidingWindowCounter extends PerQuota {
 
 	/**
 	 * {@code count * left / window}, rounded up. The product can exceed 2^53: the
-	 * quotient is estimated and corrected by its exact remainder, which is computed in
+	 * quotient is estimated, then corrected by its exact remainder, which is computed in
 	 * two halves of 21 bits.
 	 */
 	static long shareUp(long count, long left, long window) {
@@ -127,10 +140,6 @@ final class SlidingWindowCounter extends PerQuota {
 
 	private static long until(Pace pace, long time) {
 		return pace.windowStart(time) + 2 * pace.window;
-	}
-
-	private static long start(long[] state, int at, Pace pace) {
-		return state[at + UNTIL] - 2 * pace.window;
 	}
 
 }

@@ -4,18 +4,18 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * One entry per admitted request, shared by all quotas of a limit: its time, the permits
- * admitted before it and its own. Because entries carry a running total, what a window
- * holds is one subtraction after a binary search, however long the log is. No two entries
- * have the same time; requests of one microsecond share one.
+ * A log with one entry per admitted request, shared by all quotas of a limit: the time,
+ * the permits admitted before it, and its own permits. Entries carry a running total, so
+ * the usage of a window is one subtraction after a binary search, in a log of any length.
+ * Requests of the same microsecond share one entry.
  */
 final class SlidingWindowLog implements Formula {
 
 	static final Formula INSTANCE = new SlidingWindowLog();
 
 	/**
-	 * Entries behind a given-back one are rewritten; one that lies deeper is left to its
-	 * window.
+	 * A give-back rewrites all later entries. An entry with more than 400 later ones is
+	 * not given back; it leaves with its window.
 	 */
 	static final int DEEPEST_GIVE_BACK = 400;
 
@@ -35,7 +35,7 @@ final class SlidingWindowLog implements Formula {
 		if (!outruns(log, paces, now)) {
 			return log;
 		}
-		// The clock was set back: all that lies ahead counts as admitted now.
+		// The clock was set back: all future entries count as admitted now.
 		int from = firstAfter(log, now - 1);
 		long[] settled = Arrays.copyOf(log, from + WIDTH);
 		settled[from + TIME] = now;
@@ -46,15 +46,6 @@ final class SlidingWindowLog implements Formula {
 	@Override
 	public boolean outruns(long[] log, Pace[] paces, long now) {
 		return log.length > 0 && log[log.length - WIDTH + TIME] > now;
-	}
-
-	@Override
-	public long available(long[] log, Pace[] paces, long now) {
-		long available = Long.MAX_VALUE;
-		for (int quota = 0; quota < paces.length; quota++) {
-			available = Math.min(available, remaining(log, paces, quota, now));
-		}
-		return available;
 	}
 
 	@Override
@@ -73,12 +64,11 @@ final class SlidingWindowLog implements Formula {
 
 	@Override
 	public long[] giveBack(long[] log, Pace[] paces, long now, long since, long permits) {
-		int entry = firstAfter(log, since - 1);
-		int behind = (log.length - entry) / WIDTH - 1;
-		if (behind < 0 || behind > DEEPEST_GIVE_BACK || log[entry + TIME] != since) {
+		long given = returnable(log, paces, now, since, permits);
+		if (given == 0) {
 			return log;
 		}
-		long given = Math.min(permits, log[entry + COST]);
+		int entry = firstAfter(log, since - 1);
 		boolean gone = given == log[entry + COST];
 		long[] rewritten = gone ? without(log, entry) : log.clone();
 		if (!gone) {
@@ -88,6 +78,32 @@ final class SlidingWindowLog implements Formula {
 			rewritten[later + BEFORE] -= given;
 		}
 		return rewritten;
+	}
+
+	@Override
+	public long returnable(long[] log, Pace[] paces, long now, long since, long permits) {
+		int entry = firstAfter(log, since - 1);
+		int behind = (log.length - entry) / WIDTH - 1;
+		return (behind < 0 || behind > DEEPEST_GIVE_BACK || log[entry + TIME] != since) ? 0
+				: Math.min(permits, log[entry + COST]);
+	}
+
+	/** Quotas share the entries, so all of them take the same. */
+	@Override
+	public long[] charge(long[] log, Pace[] paces, long now, long permits) {
+		long charged = chargeable(log, paces, now, permits);
+		return (charged > 0) ? take(log, paces, now, charged) : log;
+	}
+
+	@Override
+	public long chargeable(long[] log, Pace[] paces, long now, long permits) {
+		long largest = 0;
+		long used = 0;
+		for (Pace pace : paces) {
+			largest = Math.max(largest, pace.permits);
+			used = Math.max(used, used(log, pace, now));
+		}
+		return Math.max(0, Math.min(permits, 2 * largest - used));
 	}
 
 	@Override
@@ -113,9 +129,9 @@ final class SlidingWindowLog implements Formula {
 	}
 
 	/**
-	 * Offset of the first entry that somebody can still need. For a window an entry is
-	 * needed unless it is outside, or as many permits as any caller has in the window
-	 * were admitted after it, and can no longer be given back.
+	 * Offset of the first entry that a live quota still needs. A window does not need an
+	 * entry that is older than the window, nor an entry after which at least the largest
+	 * quota's permits were admitted and can no longer be given back.
 	 */
 	private static int firstNeeded(long[] log, List<LiveWindow> live, long now) {
 		int first = log.length;
@@ -146,8 +162,7 @@ final class SlidingWindowLog implements Formula {
 	}
 
 	/**
-	 * Offset of the first entry that is later than a time, the log's length if there is
-	 * none.
+	 * Offset of the first entry after a time; the log's length if there is none.
 	 */
 	private static int firstAfter(long[] log, long time) {
 		int low = 0;
@@ -164,7 +179,7 @@ final class SlidingWindowLog implements Formula {
 		return low * WIDTH;
 	}
 
-	/** Offset of the first entry with which the running total reaches a number. */
+	/** Offset of the first entry at which the running total reaches a number. */
 	private static int firstReaching(long[] log, long total) {
 		int low = 0;
 		int high = log.length / WIDTH - 1;

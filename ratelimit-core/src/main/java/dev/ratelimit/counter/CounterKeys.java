@@ -1,10 +1,7 @@
 package dev.ratelimit.counter;
 
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
-import java.util.Base64;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -14,43 +11,56 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.caller.DigestText;
+import dev.ratelimit.caller.Epoch;
+import dev.ratelimit.caller.Epochs;
 
 /**
  * The names of counters: {@code <prefix>:<version><algorithm>:{<tag>}<digest>}, for
- * example {@code rl:2g:{Qf3k1s9ZbnA}0Xw…}.
+ * example {@code rl:3g:{Qf3}0Xw…}.
  *
  * <p>
- * The digest is 144 bits of SHA-256 over policy, limit and dimension values, each
- * preceded by its length, so that two different combinations never meet and nothing that
- * a caller sends appears in a key. The tag is what Redis Cluster hashes: 64 bits of the
- * tenant's digest where the limit counts by tenant, so that all counters of a tenant are
- * on one slot and one call decides them, otherwise the first characters of the digest
- * itself. The first part of a counter that is split has the counter's own key, the others
- * have digests and tags of their own, on slots far from each other. Length: 41 bytes and
- * the prefix.
+ * The digest is 96 bits of SHA-256 over policy, limit and dimension values, each preceded
+ * by its length, so that two different combinations never meet and nothing that a caller
+ * sends appears in a key. The tag is what Redis Cluster hashes: 18 bits of the tenant's
+ * digest where the limit counts by tenant, so that all counters of a tenant are on one
+ * slot and one call decides them, otherwise the first characters of the digest itself.
+ * The first part of a counter that is split has the counter's own key, the others have
+ * digests and tags of their own, on slots far from each other. Length: 25 bytes and the
+ * prefix.
  *
  * <p>
- * Values that would be found by trying all there are, such as IPs, go into the digest as
- * their HMAC under a key of the {@link Epochs epoch}.
+ * Among a billion counters two share a key with a probability of 6 in 10^12. A caller who
+ * chooses values would have to try 2^96 of them to meet a given counter.
+ *
+ * <p>
+ * Values that could be found by trying all of them, such as IPs, go into the digest as an
+ * HMAC under a key of the {@link Epochs epoch}.
  */
 public final class CounterKeys {
 
 	/** Raised when the meaning of a stored value changes; old keys then expire unread. */
-	private static final char VERSION = '2';
+	private static final char VERSION = '3';
 
-	private static final int TAG_LENGTH = 11;
+	private static final int TAG_LENGTH = SlotTags.ENDING;
 
 	/**
-	 * With a prefix of up to three letters a key then fits the 48 bytes that Redis
+	 * With a prefix of up to three letters a key then fits the 32 bytes that Redis
 	 * allocates for it.
 	 */
-	private static final int DIGEST_BYTES = 18;
+	private static final int DIGEST_BYTES = 12;
+
+	/** Counters that are kept for callers that come again: about 1 MB with their keys. */
+	private static final int RECENT = 8_192;
 
 	private static final Pattern PREFIX = Pattern.compile("[a-z0-9-]{1,8}");
 
-	private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
-
 	private static final String IP_IN_PLACE = "\0ip:";
+
+	/** Longer values are counted by their digest. */
+	private static final int MAX_VALUE = 128;
+
+	private static final String SHORTENED = "\0sha:";
 
 	/** In place of a length, which is never negative. */
 	private static final byte[] HASHED = { -1, -1, -1, -1 };
@@ -63,6 +73,8 @@ public final class CounterKeys {
 
 	private final @Nullable Epochs epochs;
 
+	private final @Nullable Counter[] recent = new Counter[RECENT];
+
 	/**
 	 * Keys without hashed values.
 	 */
@@ -72,12 +84,12 @@ public final class CounterKeys {
 
 	/**
 	 * Keys with hashed values.
-	 * @param hashed the dimensions whose values are hashed; the IP also where it stands
-	 * in for a value that is missing
-	 * @param epochs with which key
+	 * @param hashed the dimensions whose values are hashed; the IP also where it replaces
+	 * a missing value
+	 * @param epochs the keys of the hash
 	 */
 	public CounterKeys(String prefix, Set<Dimension> hashed, @Nullable Epochs epochs) {
-		if (!PREFIX.matcher(prefix).matches()) {
+		if (!isPrefix(prefix)) {
 			throw new IllegalArgumentException(
 					"key prefix '" + prefix + "': use 1 to 8 lower-case letters, digits and dashes");
 		}
@@ -86,31 +98,85 @@ public final class CounterKeys {
 		this.epochs = epochs;
 	}
 
+	/** Whether keys in Redis may begin with a text. */
+	public static boolean isPrefix(String text) {
+		return PREFIX.matcher(text).matches();
+	}
+
 	/**
-	 * What is counted by in place of a value that is missing: typed, so that no user who
-	 * is named like an address shares its counter.
+	 * The value in place of a missing one: marked as an IP, so that a user named like an
+	 * address does not share its counter.
 	 */
 	public static String inPlace(String ip) {
 		return IP_IN_PLACE + ip;
 	}
 
 	/**
-	 * The counters that a limit has for a caller: one, and for a while after the keys of
-	 * hashed values have changed the one before it too.
+	 * The value itself, or its digest if a caller has sent a long one.
+	 */
+	static String shortened(String value) {
+		if (value.length() <= MAX_VALUE) {
+			return value;
+		}
+		byte[] digest = SHA_256.get().digest(DigestText.bytes(value));
+		return SHORTENED + DigestText.encode(digest, digest.length);
+	}
+
+	static List<String> shortened(List<String> values) {
+		for (int i = 0; i < values.size(); i++) {
+			if (values.get(i).length() > MAX_VALUE) {
+				return values.stream().map(CounterKeys::shortened).toList();
+			}
+		}
+		return values;
+	}
+
+	/**
+	 * Adds the counter of a limit for a caller, and for a while after a change of epochs
+	 * also the previous one.
 	 * @param counters where to add them
 	 */
 	public void add(CounterSpec spec, String policy, List<String> values, List<Counter> counters) {
-		Epochs epochs = this.epochs;
-		if (epochs == null || !isHashed(spec.limit(), values)) {
-			counters.add(new Counter(spec, this, policy, values, null));
-			return;
+		add(spec, policy, null, values, isHashed(spec.limit(), values), counters);
+	}
+
+	/**
+	 * The same for a limit with one dimension, without a list of values.
+	 */
+	public void add(CounterSpec spec, String policy, String value, List<Counter> counters) {
+		add(spec, policy, shortened(value), List.of(), isHashed(spec.limit().by().get(0), value), counters);
+	}
+
+	private void add(CounterSpec spec, String policy, @Nullable String value, List<String> values, boolean hashed,
+			List<Counter> counters) {
+		Epochs epochs = hashed ? this.epochs : null;
+		long now = (epochs != null) ? epochs.now() : 0;
+		Epoch epoch = (epochs != null) ? epochs.at(now) : null;
+		counters
+			.add((value != null) ? recent(spec, policy, value, epoch) : new Counter(spec, this, policy, values, epoch));
+		if (epochs != null && epoch != null && epochs.hasJustTurned(now, spec.lifetimeMicros())) {
+			counters.add(new Counter(spec, this, policy, (value != null) ? List.of(value) : values, epoch.previous()));
 		}
-		long now = epochs.now();
-		Epoch epoch = epochs.at(now);
-		counters.add(new Counter(spec, this, policy, values, epoch));
-		if (epochs.hasJustTurned(now, spec.lifetimeMicros())) {
-			counters.add(new Counter(spec, this, policy, values, epoch.previous()));
+	}
+
+	/**
+	 * A counter that was made lately, with its key and slot if these were needed, or a
+	 * new one. Threads may overwrite each other's, which only costs a counter.
+	 */
+	private Counter recent(CounterSpec spec, String policy, String value, @Nullable Epoch epoch) {
+		int hash = (value.hashCode() * 31 + spec.hashCode()) * 0x9E3779B9;
+		int place = hash >>> (Integer.SIZE - Integer.numberOfTrailingZeros(RECENT));
+		Counter known = this.recent[place];
+		if (known == null || !known.is(spec, policy, value, epoch)) {
+			known = new Counter(spec, this, policy, value, epoch);
+			this.recent[place] = known;
 		}
+		return known;
+	}
+
+	/** Whether the epoch began at most this many microseconds ago. */
+	boolean hasJustTurned(long micros) {
+		return this.epochs != null && this.epochs.hasJustTurned(this.epochs.now(), micros);
 	}
 
 	/** The epoch of a counter now, {@code null} if no value of it is hashed. */
@@ -141,14 +207,14 @@ public final class CounterKeys {
 	 * @param values a value for each dimension of the limit
 	 */
 	public String key(String policy, Algorithm algorithm, Limit limit, List<String> values) {
-		return key(policy, algorithm, limit, values, epoch(limit, values), 0);
+		return key(policy, algorithm, limit, shortened(values), epoch(limit, values), 0);
 	}
 
 	/**
 	 * The key of one part of a counter.
-	 * @param epoch whose key its values are hashed with, if any is
-	 * @param part which one, from 0; how many there are does not matter, so that parts
-	 * keep what they counted when their number changes
+	 * @param epoch its key hashes the values, {@code null} if none is hashed
+	 * @param part index of the part, from 0; the number of parts is not in the key, so
+	 * that parts keep their counts when it changes
 	 */
 	String key(String policy, Algorithm algorithm, Limit limit, List<String> values, @Nullable Epoch epoch, int part) {
 		MessageDigest sha = SHA_256.get();
@@ -164,7 +230,7 @@ public final class CounterKeys {
 				tenant = i;
 			}
 		}
-		String digest = text(sha.digest(), DIGEST_BYTES);
+		String digest = DigestText.encode(sha.digest(), DIGEST_BYTES);
 		String tag = ((tenant < 0) ? digest : tagOf(sha, values.get(tenant), epoch)).substring(0, TAG_LENGTH);
 		if (part > 0) {
 			digest = partOf(sha, digest, part);
@@ -173,21 +239,17 @@ public final class CounterKeys {
 		return this.prefix + ':' + VERSION + letter(algorithm) + ":{" + tag + '}' + digest;
 	}
 
-	/** Three values, which no counter in one piece has: those come in pairs. */
+	/** Hashes three values: a whole counter has an even number of them. */
 	private static String partOf(MessageDigest sha, String whole, int part) {
 		update(sha, whole);
 		update(sha, "part");
 		update(sha, Integer.toString(part));
-		return text(sha.digest(), DIGEST_BYTES);
+		return DigestText.encode(sha.digest(), DIGEST_BYTES);
 	}
 
 	private String tagOf(MessageDigest sha, String tenant, @Nullable Epoch epoch) {
 		update(sha, Dimension.TENANT, tenant, epoch);
-		return text(sha.digest(), 9);
-	}
-
-	static String text(byte[] digest, int bytes) {
-		return new String(BASE64.encode(Arrays.copyOf(digest, bytes)), StandardCharsets.ISO_8859_1);
+		return DigestText.encode(sha.digest(), 9);
 	}
 
 	private void update(MessageDigest sha, Dimension dimension, String value, @Nullable Epoch epoch) {
@@ -201,26 +263,7 @@ public final class CounterKeys {
 	}
 
 	private static void update(MessageDigest sha, String value) {
-		sha.update(bytes(value));
-	}
-
-	/**
-	 * The length and the characters, rather than UTF-8, which would map different broken
-	 * surrogates to one byte.
-	 */
-	static byte[] bytes(String value) {
-		byte[] bytes = new byte[4 + 2 * value.length()];
-		int length = value.length();
-		bytes[0] = (byte) (length >> 24);
-		bytes[1] = (byte) (length >> 16);
-		bytes[2] = (byte) (length >> 8);
-		bytes[3] = (byte) length;
-		for (int i = 0; i < length; i++) {
-			char c = value.charAt(i);
-			bytes[4 + 2 * i] = (byte) (c >> 8);
-			bytes[5 + 2 * i] = (byte) c;
-		}
-		return bytes;
+		sha.update(DigestText.bytes(value));
 	}
 
 	private static char letter(Algorithm algorithm) {

@@ -1,8 +1,12 @@
 package dev.ratelimit.counter;
 
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -37,70 +41,82 @@ public final class CounterSpec {
 
 	private final Enforcement enforcement;
 
+	private final boolean settles;
+
 	private final @Nullable CounterSpec whole;
 
 	/**
-	 * By how many there are, made when somebody first asks: few limits have any, but
-	 * counters of one limit may be in different numbers of parts.
+	 * By number of parts, made on first use: few limits have parts, but counters of one
+	 * limit may have different numbers of them.
 	 */
 	private final Map<Integer, CounterSpec[]> parts = new ConcurrentHashMap<>(0);
 
 	private volatile Numbers numbers;
 
 	public CounterSpec(Algorithm algorithm, Limit limit) {
-		this(algorithm, limit, Enforcement.STRICT);
+		this(algorithm, limit, Enforcement.STRICT, new LiveWindows());
 	}
 
 	/**
-	 * Works out how a limit counts whose callers all have these quotas.
-	 * @param enforcement where permits are taken, unless the limit says it itself
-	 */
-	public CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement) {
-		this(algorithm, limit, enforcement, new LiveWindows());
-	}
-
-	/**
-	 * Works out how a limit counts.
-	 * @param enforcement where permits are taken, unless the limit says it itself
+	 * @param enforcement where permits are taken, unless the limit says it
 	 * @param live the windows of all callers that share the counters
 	 */
 	public CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement, LiveWindows live) {
-		this(algorithm, limit, enforcement, live, null);
+		this(algorithm, limit, enforcement, live, false);
 	}
 
-	private CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement, LiveWindows live,
+	/**
+	 * Creates the spec of a limit.
+	 * @param settles whether costs are corrected after requests
+	 */
+	public CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement, LiveWindows live, boolean settles) {
+		this(algorithm, limit, enforcement, live, settles, null);
+	}
+
+	private CounterSpec(Algorithm algorithm, Limit limit, Enforcement enforcement, LiveWindows live, boolean settles,
 			@Nullable CounterSpec whole) {
 		this.whole = whole;
+		this.settles = settles;
 		this.enforcement = (limit.enforcement() != null) ? limit.enforcement() : enforcement;
 		this.algorithm = algorithm;
 		this.formula = Formula.of(algorithm);
 		this.limit = limit;
 		this.live = live;
-		this.numbers = Numbers.of(algorithm, limit.quotas(), live.current());
+		this.numbers = new Numbers(algorithm, limit.quotas(), live.current());
 		this.largestCost = limit.quotas().stream().mapToLong(Quota::burst).min().orElseThrow();
 	}
 
 	/**
-	 * How the same counters count under other quotas.
-	 */
-	public CounterSpec with(List<Quota> quotas) {
-		return new CounterSpec(this.algorithm, this.limit.withQuotas(quotas), this.enforcement, this.live);
-	}
-
-	/**
-	 * How the same counters count under other quotas, of which only some counters have.
-	 * @param quotas to count by
-	 * @param also what other callers of these counters may have
+	 * The spec of the same counters under quotas that only some callers have.
+	 * @param quotas quotas to count by
+	 * @param also quotas that other callers of these counters may have
 	 */
 	public CounterSpec with(List<Quota> quotas, List<Quota> also) {
-		return new CounterSpec(this.algorithm, this.limit.withQuotas(quotas), this.enforcement, this.live.with(also));
+		return new CounterSpec(this.algorithm, this.limit.withQuotas(quotas), this.enforcement, this.live.with(also),
+				this.settles);
 	}
 
 	/**
-	 * How a limit counts that is kept elsewhere for these counters, by another algorithm.
+	 * The spec of a limit that is kept elsewhere for these counters, by another
+	 * algorithm.
 	 */
 	public CounterSpec with(Algorithm algorithm, Limit limit) {
 		return new CounterSpec(algorithm, limit, Enforcement.STRICT, this.live);
+	}
+
+	/**
+	 * Specs of the same counters with one window each, under the largest quota that a
+	 * caller has in it: what it has used shows in no smaller one.
+	 * @return the longest window first
+	 */
+	public List<CounterSpec> byWindow() {
+		LiveWindows all = this.live.with(this.limit.quotas());
+		return all.current()
+			.stream()
+			.sorted(Comparator.comparing(LiveWindow::length).reversed())
+			.map((window) -> new Limit(this.limit.name(), this.limit.by(), List.of(window.largest())))
+			.map((limit) -> new CounterSpec(this.algorithm, limit, Enforcement.STRICT, all))
+			.toList();
 	}
 
 	public Algorithm algorithm() {
@@ -112,10 +128,10 @@ public final class CounterSpec {
 	}
 
 	/**
-	 * How one part of each counter counts: under its share of every quota. The same
-	 * object for the same number of parts.
-	 * @param part which one, from 0
-	 * @param parts how many there are
+	 * The spec of one part of each counter: its share of every quota. Always the same
+	 * object for the same arguments.
+	 * @param part index of the part, from 0
+	 * @param parts number of parts
 	 */
 	public CounterSpec part(int part, int parts) {
 		CounterSpec[] known = this.parts.get(parts);
@@ -126,13 +142,13 @@ public final class CounterSpec {
 		CounterSpec[] divided = new CounterSpec[parts];
 		for (int part = 0; part < parts; part++) {
 			divided[part] = new CounterSpec(this.algorithm, this.limit.part(part, parts), this.enforcement, this.live,
-					this);
+					this.settles, this);
 		}
 		return divided;
 	}
 
 	/**
-	 * How the counter counts that this is a part of, {@code null} if it is a whole one.
+	 * The spec of the whole counter, {@code null} if this is not the spec of a part.
 	 */
 	public @Nullable CounterSpec whole() {
 		return this.whole;
@@ -152,15 +168,20 @@ public final class CounterSpec {
 		return this.largestCost;
 	}
 
-	/**
-	 * Where permits are taken.
-	 */
 	public Enforcement enforcement() {
 		return this.enforcement;
 	}
 
 	/**
-	 * The formula of the algorithm, for those who keep states.
+	 * Whether costs are corrected after requests. A refusal then says little about the
+	 * next moment.
+	 */
+	public boolean settles() {
+		return this.settles;
+	}
+
+	/**
+	 * The formula of the algorithm, for stores.
 	 */
 	public Formula formula() {
 		return this.formula;
@@ -170,39 +191,74 @@ public final class CounterSpec {
 	 * One per quota, in their order; not to be changed.
 	 */
 	public Pace[] paces() {
-		return current().paces();
+		return current().paces;
 	}
 
 	/**
-	 * What a script has to know, as little-endian doubles; not to be changed.
+	 * The numbers for a script, as little-endian doubles; not to be changed.
 	 */
 	public byte[] numbers() {
-		return current().script();
+		return current().script;
 	}
 
 	/**
-	 * How long a state can matter after its last change.
+	 * Microseconds after its last change for which a state matters.
 	 */
 	public long lifetimeMicros() {
-		return current().lifetimeMicros();
+		return current().lifetimeMicros;
 	}
 
 	private Numbers current() {
 		Numbers numbers = this.numbers;
 		List<LiveWindow> live = this.live.current();
-		if (numbers.live() != live) {
-			numbers = Numbers.of(this.algorithm, this.limit.quotas(), live);
+		if (numbers.live != live) {
+			numbers = new Numbers(this.algorithm, this.limit.quotas(), live);
 			this.numbers = numbers;
 		}
 		return numbers;
 	}
 
 	/**
-	 * Adds what a state means for each quota.
+	 * Writes how the counters count, without the names of limit and dimensions.
+	 */
+	public void write(DataOutput out) throws IOException {
+		List<Quota> quotas = this.limit.quotas();
+		out.writeByte(quotas.size());
+		for (Quota quota : quotas) {
+			out.writeUTF(quota.toString());
+		}
+		List<LiveWindow> live = this.live.current();
+		out.writeByte(live.size());
+		for (LiveWindow window : live) {
+			out.writeLong(window.micros());
+			out.writeLong(window.longestFill());
+			out.writeLong(window.mostPermits());
+		}
+	}
+
+	/**
+	 * Reads a spec that {@link #write} wrote.
+	 */
+	public static CounterSpec read(Algorithm algorithm, DataInput in) throws IOException {
+		List<Quota> quotas = new ArrayList<>();
+		for (int left = in.readUnsignedByte(); left > 0; left--) {
+			quotas.add(Quota.parse(in.readUTF()));
+		}
+		List<LiveWindow> windows = new ArrayList<>();
+		for (int left = in.readUnsignedByte(); left > 0; left--) {
+			windows.add(new LiveWindow(in.readLong(), in.readLong(), in.readLong()));
+		}
+		LiveWindows live = new LiveWindows();
+		live.set(windows);
+		return new CounterSpec(algorithm, new Limit("receipt", List.of(), quotas), Enforcement.STRICT, live, true);
+	}
+
+	/**
+	 * Adds the status of each quota.
 	 * @param state as stored, settled or not
 	 * @param now when it was read, on the store's clock
-	 * @param least permits that a caller would have been content with
-	 * @param granted permits that it got
+	 * @param least permits that the caller would have accepted
+	 * @param granted permits that the caller got
 	 * @param statuses where to add
 	 */
 	void describe(long[] state, long now, long least, long granted, List<LimitStatus> statuses) {
@@ -221,33 +277,28 @@ public final class CounterSpec {
 	}
 
 	/**
-	 * What follows from the quotas and from those of others on the same counters.
+	 * Numbers derived from the quotas and from other quotas on the same counters.
 	 */
-	private record Numbers(List<LiveWindow> live, Pace[] paces, byte[] script, long lifetimeMicros) {
+	private static final class Numbers {
 
-		static Numbers of(Algorithm algorithm, List<Quota> quotas, List<LiveWindow> live) {
-			Pace[] paces = Pace.of(quotas, live);
-			double[] numbers = Pace.numbers(algorithm, paces);
+		private final List<LiveWindow> live;
+
+		private final Pace[] paces;
+
+		private final byte[] script;
+
+		private final long lifetimeMicros;
+
+		Numbers(Algorithm algorithm, List<Quota> quotas, List<LiveWindow> live) {
+			this.live = live;
+			this.paces = Pace.of(quotas, live);
+			this.lifetimeMicros = Pace.lifetimeMicros(this.paces);
+			double[] numbers = Pace.numbers(algorithm, this.paces);
 			ByteBuffer script = ByteBuffer.allocate(numbers.length * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
 			for (double number : numbers) {
 				script.putDouble(number);
 			}
-			return new Numbers(live, paces, script.array(), Pace.lifetimeMicros(paces));
-		}
-
-		@Override
-		public boolean equals(@Nullable Object other) {
-			return this == other;
-		}
-
-		@Override
-		public int hashCode() {
-			return System.identityHashCode(this);
-		}
-
-		@Override
-		public String toString() {
-			return Arrays.toString(this.paces);
+			this.script = script.array();
 		}
 
 	}

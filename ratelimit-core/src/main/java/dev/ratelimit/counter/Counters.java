@@ -2,58 +2,93 @@ package dev.ratelimit.counter;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Settlement;
 
 /**
- * Where counters are kept: the one interface of storage. Failures complete the stage
- * exceptionally, with an {@link UnansweredException} where the reason is known, and never
- * throw.
+ * Where counters are kept: the one interface of storage. Counters that do not answer are
+ * {@link Grant.Gap gaps} of a grant, with the reason and perhaps with an answer that
+ * comes late. Nothing is thrown.
  */
 public interface Counters {
 
-	/** For those who are in no hurry: an operator, a test. */
-	Duration PATIENCE = Duration.ofSeconds(1);
+	/** For operators and tests, which can wait. */
+	Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
 	/**
 	 * Takes permits from every counter or from none, as one step.
-	 * @param counters what to take from
-	 * @param permits how many
-	 * @param timeout how long an answer is of use
+	 * @param counters counters to take from
+	 * @param permits how many to take
+	 * @param timeout time after which an answer is useless
+	 * @param answer called once, with the grant and perhaps before this method returns;
+	 * it must not throw
 	 */
-	CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout);
+	void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer);
 
 	/**
-	 * Takes permits without hurry.
+	 * Takes permits for a caller that wants a future.
 	 */
-	default CompletionStage<Grant> acquire(List<Counter> counters, Permits permits) {
-		return acquire(counters, permits, PATIENCE);
+	default CompletableFuture<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+		CompletableFuture<Grant> answer = new CompletableFuture<>();
+		acquire(counters, permits, timeout, answer::complete);
+		return answer;
+	}
+
+	/**
+	 * Takes permits with the default timeout.
+	 */
+	default CompletableFuture<Grant> acquire(List<Counter> counters, Permits permits) {
+		return acquire(counters, permits, DEFAULT_TIMEOUT);
+	}
+
+	/**
+	 * Reads counters completely and takes nothing. A check of cost 0 may look at less.
+	 */
+	default CompletionStage<Grant> read(List<Counter> counters) {
+		return acquire(counters, Permits.NONE);
 	}
 
 	/**
 	 * Gives back permits of a grant, to each of its counters. Does nothing where the
 	 * window of the grant is over and never raises a counter above full.
-	 * @param grant what was taken
-	 * @param permits how many of them, at most what was granted
+	 * @param permits how many permits, at most those of the grant
 	 */
 	CompletionStage<Void> giveBack(Grant grant, long permits);
 
 	/**
-	 * Forgets all that was counted.
+	 * Corrects what a grant took: gives permits back as {@link #giveBack} does, or
+	 * charges permits that were used already, without a check. A charge leaves a debt of
+	 * at most one burst.
+	 * @return never fails
+	 */
+	CompletionStage<Settlement> settle(Correction correction);
+
+	/**
+	 * Resets counters to full.
 	 */
 	CompletionStage<Void> reset(List<Counter> counters);
 
 	/**
-	 * Permits of a counter that were taken ahead and are not spent yet. To the store they
-	 * are used.
+	 * Permits of a counter that were taken ahead and are not spent yet. The store counts
+	 * them as used.
 	 */
 	default long held(Counter counter) {
 		return 0;
 	}
 
 	/**
-	 * What decisions made here name as their source.
+	 * The largest cost that a counter can ever admit at once.
+	 */
+	default long largestCost(Counter counter) {
+		return counter.spec().largestCost();
+	}
+
+	/**
+	 * The source of decisions by these counters.
 	 */
 	Decision.Source source();
 

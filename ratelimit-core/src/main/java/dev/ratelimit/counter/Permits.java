@@ -4,14 +4,14 @@ package dev.ratelimit.counter;
  * How many permits to take: as many whole multiples of {@code unit} as fit, at most
  * {@code most}, and nothing at all if that is less than {@code least}.
  *
- * @param unit what is handed out in one piece
- * @param least smallest number worth having
- * @param most largest number wanted; 0 only looks
- * @param debt how many of them may be missing and are owed then
+ * @param unit smallest number that is granted at once
+ * @param least smallest number that is accepted
+ * @param most largest number wanted; 0 only reads
+ * @param debt how many of them may be missing and are then owed
  */
 public record Permits(long unit, long least, long most, long debt) {
 
-	/** Takes nothing and tells the state. */
+	/** Takes nothing and reads the state. */
 	public static final Permits NONE = new Permits(0, 0, 0);
 
 	private static final Permits ONE = new Permits(1, 1, 1);
@@ -35,16 +35,16 @@ public record Permits(long unit, long least, long most, long debt) {
 	}
 
 	/**
-	 * As many as there are, within bounds.
+	 * As many as are available, within bounds.
 	 */
 	public static Permits between(long least, long most) {
 		return (least == most) ? exactly(most) : new Permits(1, least, most);
 	}
 
 	/**
-	 * This many or none, where a counter that is full lets a cost above its burst pass
-	 * and is owed the rest.
-	 * @param burst of the smallest counter
+	 * This many or none, where a full counter admits a cost above its burst and is owed
+	 * the rest.
+	 * @param burst burst of the smallest counter
 	 */
 	public static Permits owing(long cost, long burst) {
 		return (cost <= burst) ? exactly(cost) : new Permits(cost, cost, cost, cost - burst);

@@ -32,6 +32,15 @@ final class SlotTags {
 	}
 
 	/**
+	 * The slot of a key: of the tag in braces if there is one.
+	 */
+	static int ofKey(String key) {
+		int start = key.indexOf('{');
+		int end = (start >= 0) ? key.indexOf('}', start + 1) : -1;
+		return slot((end > start + 1) ? key.substring(start + 1, end) : key);
+	}
+
+	/**
 	 * A tag for a part of a counter. The slots of the first 2, 4, 8, … parts are evenly
 	 * spread, beginning with that of the counter itself.
 	 * @param text what the tag begins with

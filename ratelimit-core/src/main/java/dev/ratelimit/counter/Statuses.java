@@ -10,31 +10,57 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.LimitStatus;
 
 /**
- * What a grant means for each quota, worked out when somebody looks. Most decisions are
- * only asked whether they allow. Readings of parts of one counter, which follow each
- * other, mean one status; so do those of a counter and of the one whose place it takes,
+ * The status of each quota of a grant, computed on first use: most decisions are only
+ * asked whether they allow. A counter and the one of the previous epoch have one status,
  * the stricter of both.
  */
-final class Statuses extends AbstractList<LimitStatus> implements RandomAccess {
+public class Statuses extends AbstractList<LimitStatus> implements RandomAccess {
 
-	private final List<Reading> readings;
-
-	private final long least;
-
-	private final long granted;
-
-	/** Whether some counters are there twice, as they are now and as they were. */
-	private final boolean turned;
+	private final Grant grant;
 
 	private volatile @Nullable List<LimitStatus> statuses;
 
-	Statuses(List<Reading> readings, long least, long granted) {
-		this.readings = readings;
-		this.least = least;
-		this.granted = granted;
-		this.turned = turned(readings);
+	protected Statuses(Grant grant) {
+		this.grant = grant;
 	}
 
+	/**
+	 * The same statuses of a refusal, with waits of at least this many microseconds.
+	 */
+	public Statuses waiting(long leastMicros) {
+		return new Waiting(this.grant, leastMicros);
+	}
+
+	protected final Grant grant() {
+		return this.grant;
+	}
+
+	/**
+	 * The counter that refused, {@code null} if none did. Of several that have too few
+	 * permits it is the first.
+	 */
+	public @Nullable Counter refusing() {
+		List<Reading> readings = this.grant.readings();
+		for (int i = 0; this.grant.refused() && i < readings.size(); i++) {
+			Reading reading = readings.get(i);
+			if (readings.size() == 1 || reading.lacks(this.grant.wanted().least())) {
+				return reading.counter();
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * The counters that have too few permits for a refused request.
+	 */
+	public List<Reading> lacking() {
+		return this.grant.refused() ? this.grant.readings()
+			.stream()
+			.filter((reading) -> reading.lacks(this.grant.wanted().least()))
+			.toList() : List.of();
+	}
+
+	/** Whether some counters are there twice, of this epoch and of the previous one. */
 	private static boolean turned(List<Reading> readings) {
 		for (int i = 0; i < readings.size(); i++) {
 			if (readings.get(i).counter().isOld()) {
@@ -51,52 +77,34 @@ final class Statuses extends AbstractList<LimitStatus> implements RandomAccess {
 
 	@Override
 	public int size() {
-		if (this.turned) {
-			return statuses().size();
-		}
-		int size = 0;
-		for (int i = 0; i < this.readings.size(); i = endOfCounter(this.readings, i)) {
-			size += this.readings.get(i).counter().spec().limit().quotas().size();
-		}
-		return size;
+		return statuses().size();
 	}
 
 	private List<LimitStatus> statuses() {
 		List<LimitStatus> statuses = this.statuses;
 		if (statuses == null) {
-			statuses = this.turned ? merged(describe(only(false)), describe(only(true))) : describe(this.readings);
+			statuses = describe();
 			this.statuses = statuses;
 		}
 		return statuses;
 	}
 
-	private List<Reading> only(boolean old) {
-		return this.readings.stream().filter((reading) -> reading.counter().isOld() == old).toList();
+	List<LimitStatus> describe() {
+		List<Reading> readings = this.grant.readings();
+		return turned(readings) ? merged(describe(only(readings, false)), describe(only(readings, true)))
+				: describe(readings);
+	}
+
+	private static List<Reading> only(List<Reading> readings, boolean old) {
+		return readings.stream().filter((reading) -> reading.counter().isOld() == old).toList();
 	}
 
 	private List<LimitStatus> describe(List<Reading> readings) {
 		List<LimitStatus> statuses = new ArrayList<>(readings.size() * 2);
-		for (int i = 0; i < readings.size(); i = endOfCounter(readings, i)) {
-			Reading reading = readings.get(i);
-			if (reading.counter().spec().whole() == null) {
-				reading.describe(this.least, this.granted, statuses);
-			}
-			else {
-				new PartReadings(readings.subList(i, endOfCounter(readings, i))).describe(this.least, this.granted,
-						statuses);
-			}
+		for (Reading reading : readings) {
+			reading.describe(this.grant.wanted().least(), this.grant.permits(), statuses);
 		}
 		return statuses;
-	}
-
-	/** Where the readings of the next counter begin. */
-	private static int endOfCounter(List<Reading> readings, int start) {
-		Counter counter = readings.get(start).counter();
-		int end = start + 1;
-		while (end < readings.size() && readings.get(end).counter().isPartOfTheSameAs(counter)) {
-			end++;
-		}
-		return end;
 	}
 
 	private static List<LimitStatus> merged(List<LimitStatus> statuses, List<LimitStatus> old) {
@@ -125,6 +133,25 @@ final class Statuses extends AbstractList<LimitStatus> implements RandomAccess {
 				: Math.max(one.retryAfterMicros(), other.retryAfterMicros());
 		return new LimitStatus(one.limit(), one.quota(), fewer.remaining(),
 				Math.max(one.resetAfterMicros(), other.resetAfterMicros()), retry, fewer.nextAfterMicros());
+	}
+
+	/** A class of its own, so that other decisions do not carry its number. */
+	private static final class Waiting extends Statuses {
+
+		private final long leastMicros;
+
+		Waiting(Grant grant, long leastMicros) {
+			super(grant);
+			this.leastMicros = leastMicros;
+		}
+
+		@Override
+		List<LimitStatus> describe() {
+			List<LimitStatus> statuses = super.describe();
+			statuses.replaceAll((status) -> status.waiting(this.leastMicros));
+			return statuses;
+		}
+
 	}
 
 }

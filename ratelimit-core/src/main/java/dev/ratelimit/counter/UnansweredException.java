@@ -1,49 +1,32 @@
 package dev.ratelimit.counter;
 
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
 
 /**
- * The counters did not answer, and why. Without a stack trace and without a key: the one
- * costs too much while everything fails, the other may be personal data.
+ * The reason why counters did not answer. It has no stack trace, which costs too much
+ * while everything fails, and no key, which may be personal data.
  */
 public final class UnansweredException extends RuntimeException {
 
-	private static final CompletionStage<Grant> NEVER = CompletableFuture
-		.failedStage(new IllegalStateException("nothing was sent"));
-
 	private final Decision.Reason reason;
-
-	private final transient CompletionStage<Grant> late;
 
 	private final @Nullable String node;
 
 	public UnansweredException(Decision.Reason reason, String message) {
-		this(reason, message, null, NEVER, null);
-	}
-
-	/**
-	 * Creates an exception for an answer that may still come.
-	 * @param late completes with it, if ever
-	 */
-	public UnansweredException(Decision.Reason reason, String message, CompletionStage<Grant> late) {
-		this(reason, message, null, late, null);
+		this(reason, message, null, null);
 	}
 
 	private UnansweredException(Decision.Reason reason, String message, @Nullable Throwable cause,
-			CompletionStage<Grant> late, @Nullable String node) {
+			@Nullable String node) {
 		super(message, cause, false, false);
 		this.reason = reason;
-		this.late = late;
 		this.node = node;
 	}
 
 	/**
-	 * A counter's key holds something else.
+	 * The key of a counter holds another kind of value.
 	 */
 	public static UnansweredException corrupt(CounterSpec spec) {
 		return new UnansweredException(Decision.Reason.CORRUPT, "the counter of limit '" + spec.limit().name()
@@ -51,41 +34,23 @@ public final class UnansweredException extends RuntimeException {
 	}
 
 	/**
-	 * An answer was not there at once, for somebody who cannot wait for it.
-	 * @param answer what comes later
-	 */
-	public static UnansweredException notAwaited(CompletableFuture<Grant> answer) {
-		return new UnansweredException(Decision.Reason.NOT_AWAITED, "the answer was not there at once",
-				answer.exceptionallyCompose((failure) -> of(failure).late()));
-	}
-
-	/**
-	 * What is known about any failure.
+	 * The known reason of any failure.
 	 */
 	public static UnansweredException of(Throwable failure) {
 		Throwable cause = failure;
 		while (!(cause instanceof UnansweredException) && cause.getCause() != null) {
 			cause = cause.getCause();
 		}
-		if (cause instanceof UnansweredException unanswered) {
-			return unanswered;
-		}
-		return new UnansweredException(Decision.Reason.INTERNAL, String.valueOf(cause), cause, NEVER, null);
+		return (cause instanceof UnansweredException unanswered) ? unanswered
+				: new UnansweredException(Decision.Reason.INTERNAL, String.valueOf(cause), cause, null);
 	}
 
 	/**
-	 * The same, with the node that did not answer.
+	 * The same exception with the node that did not answer.
 	 */
 	public UnansweredException at(String node) {
 		return (this.node != null) ? this
-				: new UnansweredException(this.reason, String.valueOf(getMessage()), getCause(), this.late, node);
-	}
-
-	/**
-	 * The same, with another answer that may still come.
-	 */
-	public UnansweredException withLate(CompletionStage<Grant> late) {
-		return new UnansweredException(this.reason, String.valueOf(getMessage()), getCause(), late, this.node);
+				: new UnansweredException(this.reason, String.valueOf(getMessage()), getCause(), node);
 	}
 
 	public Decision.Reason reason() {
@@ -93,17 +58,10 @@ public final class UnansweredException extends RuntimeException {
 	}
 
 	/**
-	 * Which node it was, {@code null} if that is not known.
+	 * The node that did not answer, {@code null} if unknown.
 	 */
 	public @Nullable String node() {
 		return this.node;
-	}
-
-	/**
-	 * What was taken after all, once it is known; fails if nothing was.
-	 */
-	public CompletionStage<Grant> late() {
-		return this.late;
 	}
 
 }

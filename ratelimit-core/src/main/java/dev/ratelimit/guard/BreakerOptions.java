@@ -3,12 +3,12 @@ package dev.ratelimit.guard;
 import java.time.Duration;
 
 /**
- * When a node is given up for a while.
+ * When a node is left alone for a while.
  *
  * @param failureRate percentage of failed checks that opens the breaker
  * @param window over which it is counted, in whole seconds and at least two: a window of
  * one would be empty at the beginning of each second
- * @param minimumCalls how many checks it takes to have an opinion
+ * @param minimumCalls checks in the window before the rate counts
  * @param openFor how long the node is left alone before it is tried again, up to a fifth
  * longer so that a fleet does not try at once
  */

@@ -1,23 +1,23 @@
 package dev.ratelimit.guard;
 
-import java.util.Locale;
+import dev.ratelimit.EnumText;
 
 /**
- * Whether a node is asked.
+ * Whether a node is called.
  */
 public enum BreakerState {
 
-	/** It is. */
+	/** The node is called. */
 	CLOSED,
 
-	/** One check is trying whether it answers again. */
+	/** One check tests whether the node answers again. */
 	HALF_OPEN,
 
-	/** It is left alone. */
+	/** The node is not called. */
 	OPEN;
 
 	public String text() {
-		return name().toLowerCase(Locale.ROOT).replace('_', '-');
+		return EnumText.of(this);
 	}
 
 }

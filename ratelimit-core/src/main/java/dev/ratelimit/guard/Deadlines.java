@@ -9,18 +9,18 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells calls that their time is up, to about a millisecond.
+ * Ends calls at their deadlines, to about a millisecond.
  *
  * <p>
  * A wheel of stacks, one per millisecond. Adding a call is one compare-and-swap on the
- * stack of its deadline, and nobody removes it: a call that was answered in time is
- * dropped when the wheel comes by. So the usual case, an answer in time, costs one swap
- * and holds a small object for the length of the timeout. The thread sleeps until the
- * next stack that holds anything, and altogether while nothing is under way.
+ * stack of its deadline. A call is not removed when it is answered but dropped when the
+ * wheel reaches its stack. So the usual case, an answer in time, costs one swap and holds
+ * a small object for the length of the timeout. The thread sleeps until the next stack
+ * that is not empty, and altogether while no call is under way.
  *
  * <p>
- * What follows from a passed deadline runs on an executor, not on the wheel's thread: it
- * may be the rest of somebody's request, and must not hold up everybody else's deadline.
+ * The consequences of a passed deadline run on an executor, not on the wheel's thread:
+ * they may be the rest of a request, which must not delay the deadlines of others.
  */
 public final class Deadlines implements AutoCloseable {
 
@@ -50,7 +50,7 @@ public final class Deadlines implements AutoCloseable {
 
 	/**
 	 * Starts the wheel.
-	 * @param executor where calls go on whose time is up
+	 * @param executor runs the consequences of passed deadlines
 	 */
 	public Deadlines(Executor executor) {
 		this.executor = executor;
@@ -64,19 +64,23 @@ public final class Deadlines implements AutoCloseable {
 		LockSupport.unpark(this.thread);
 	}
 
-	void add(Timed<?> call, Duration timeout) {
-		// Rounded up: never before its time.
+	/**
+	 * Runs a call at its deadline.
+	 * @return its place on the wheel
+	 */
+	Entry add(Runnable call, Duration timeout) {
+		// Rounded up: never before the deadline.
 		long due = (System.nanoTime() - this.origin + timeout.toNanos() + TICK_NANOS - 1) / TICK_NANOS;
 		Entry entry = new Entry(call, due);
-		call.onWheel(entry);
 		push(entry);
 		if (due <= this.swept) {
-			// The wheel came by before the call was on it.
+			// The wheel passed this spoke before the call was on it.
 			expire(entry);
 		}
 		else if (due < this.wake) {
 			LockSupport.unpark(this.thread);
 		}
+		return entry;
 	}
 
 	private void push(Entry entry) {
@@ -92,7 +96,7 @@ public final class Deadlines implements AutoCloseable {
 	private void turn() {
 		while (!this.closed) {
 			long now = now();
-			// After a long sleep every spoke is due once, not once for each lost turn.
+			// After a long sleep every spoke is due once, not once for each missed turn.
 			for (long tick = Math.max(this.swept + 1, now - SPOKES + 1); tick <= now; tick++) {
 				this.swept = tick;
 				sweep(tick, now);
@@ -119,7 +123,7 @@ public final class Deadlines implements AutoCloseable {
 	private void sleep(long now) {
 		long next = next(now);
 		this.wake = next;
-		// Looked at again: a call that came before the line above has not woken us.
+		// Read again: a call added before the line above has not woken this thread.
 		if (next(now) == next) {
 			if (next == NOTHING_TO_DO) {
 				LockSupport.park(this);
@@ -131,7 +135,7 @@ public final class Deadlines implements AutoCloseable {
 		this.wake = AWAKE;
 	}
 
-	/** The next tick whose spoke holds anything. */
+	/** The next tick whose spoke is not empty. */
 	private long next(long now) {
 		for (long tick = now + 1; tick <= now + SPOKES; tick++) {
 			if (this.spokes.get(spoke(tick)) != null) {
@@ -142,8 +146,8 @@ public final class Deadlines implements AutoCloseable {
 	}
 
 	private void expire(Entry entry) {
-		Timed<?> call = entry.call;
-		if (call == null || call.isDone()) {
+		Runnable call = entry.call;
+		if (call == null) {
 			return;
 		}
 		try {
@@ -163,8 +167,8 @@ public final class Deadlines implements AutoCloseable {
 	}
 
 	/**
-	 * A call's place on the wheel. It is small, and lets go of the call when that is
-	 * answered: what was answered would otherwise be held until its deadline.
+	 * A call's place on the wheel. It is small, and drops its reference to the call when
+	 * that is answered: answered calls would otherwise be held until their deadlines.
 	 */
 	static final class Entry {
 
@@ -172,11 +176,16 @@ public final class Deadlines implements AutoCloseable {
 
 		private @Nullable Entry next;
 
-		@Nullable Timed<?> call;
+		private @Nullable Runnable call;
 
-		Entry(Timed<?> call, long due) {
+		private Entry(Runnable call, long due) {
 			this.call = call;
 			this.due = due;
+		}
+
+		/** The call is answered: the wheel lets go of it. */
+		void cancel() {
+			this.call = null;
 		}
 
 	}

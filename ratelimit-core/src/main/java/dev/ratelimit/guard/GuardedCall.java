@@ -1,109 +1,139 @@
 package dev.ratelimit.guard;
 
 import java.time.Duration;
-import java.util.Objects;
-import java.util.concurrent.CompletionStage;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.function.BiConsumer;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.NodeCall;
+import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * One call to one node, which ends twice. For its caller it ends once, with the answer or
- * at the deadline, and then its place is free, whatever still comes. For the node it ends
- * with the answer or at the node's own deadline: a policy may want to wait for less, and
- * what it missed by that says nothing about the node.
+ * One call to one node, which ends twice. For its caller it ends with the answer or at
+ * the caller's deadline, and then its place is free. For the node it ends with the answer
+ * or at the node's own deadline, counted from when the call was sent: a policy may have a
+ * shorter deadline, and missing that one says nothing about the node.
  *
  * <p>
- * Both ends are one and the same unless the caller's deadline is the shorter one and
- * passes without an answer. Then a {@link Verdict} goes on the wheel for the rest of the
- * node's time. So a node that is dead is found out as soon as by any other call, however
- * short the deadlines of all policies are.
+ * Both ends are the same unless the caller's deadline passes first. Then the call is
+ * judged later, when the node has had its time. So a dead node is found as soon as by any
+ * other call, however short the deadlines of policies are.
  */
-final class GuardedCall extends Timed<Grant> implements BiConsumer<@Nullable Grant, @Nullable Throwable> {
+final class GuardedCall extends NodeCall implements Runnable {
+
+	private static final Logger logger = LoggerFactory.getLogger(GuardedCall.class);
+
+	@SuppressWarnings("rawtypes")
+	private static final AtomicReferenceFieldUpdater<GuardedCall, @Nullable CompletableFuture> LATE = AtomicReferenceFieldUpdater
+		.newUpdater(GuardedCall.class, CompletableFuture.class, "late");
 
 	private static final AtomicIntegerFieldUpdater<GuardedCall> STATE = AtomicIntegerFieldUpdater
 		.newUpdater(GuardedCall.class, "state");
 
 	private static final int WAITING = 0;
 
-	/** The caller has given up, the node may still answer in time. */
+	/** The caller's deadline has passed, the node may still answer in time. */
 	private static final int GIVEN_UP = 1;
 
 	private static final int JUDGED = 2;
+
+	private final GuardedCounters guard;
 
 	private final Node node;
 
 	private final Duration timeout;
 
-	private final Duration nodeTimeout;
+	private final Consumer<Grant> answer;
 
-	private final Deadlines deadlines;
+	/**
+	 * Takes the answer after the deadline. Made once, before the call is given up: the
+	 * wheel may pass a call twice.
+	 */
+	private volatile @Nullable CompletableFuture<Grant> late;
 
-	private final long start = System.nanoTime();
+	private Deadlines.@Nullable Entry entry;
 
-	private @Nullable CompletionStage<Grant> answer;
-
-	private @Nullable Verdict verdict;
+	private boolean singly;
 
 	private volatile int state;
 
 	/**
-	 * Creates a call.
 	 * @param timeout how long the caller waits
-	 * @param nodeTimeout how long the node may take before it is to blame
 	 */
-	GuardedCall(Node node, Duration timeout, Duration nodeTimeout, Deadlines deadlines) {
+	GuardedCall(GuardedCounters guard, Node node, List<Counter> counters, Permits permits, Duration timeout,
+			Consumer<Grant> answer) {
+		super(counters, permits, 0, timeout);
+		this.guard = guard;
 		this.node = node;
 		this.timeout = timeout;
-		this.nodeTimeout = nodeTimeout;
-		this.deadlines = deadlines;
-	}
-
-	/**
-	 * Waits for the answer, and for the deadline if it is not there yet.
-	 */
-	GuardedCall await(CompletionStage<Grant> answer) {
 		this.answer = answer;
-		answer.whenComplete(this);
-		if (!isDone()) {
-			this.deadlines.add(this, this.timeout);
-		}
-		return this;
 	}
 
-	/**
-	 * The answer is there, perhaps too late.
-	 */
+	boolean isWaiting() {
+		return this.state == WAITING;
+	}
+
+	void entry(Deadlines.Entry entry) {
+		this.entry = entry;
+	}
+
 	@Override
-	public void accept(@Nullable Grant grant, @Nullable Throwable failure) {
+	public void answered(Grant grant) {
 		boolean inTime = STATE.compareAndSet(this, WAITING, JUDGED);
-		if (!inTime && !STATE.compareAndSet(this, GIVEN_UP, JUDGED)) {
+		report(inTime, grant, null);
+		deliver(grant.refused() ? grant.at(this.node.name()) : grant, inTime);
+	}
+
+	@Override
+	public void failed(UnansweredException failure) {
+		if (failure.reason() == Decision.Reason.RESHARDING && counters().size() > 1 && !this.singly && isWaiting()) {
+			this.singly = true;
+			this.guard.takeSingly(this, this.timeout);
 			return;
 		}
-		long nanos = System.nanoTime() - this.start;
-		if (inTime) {
-			offWheel();
-			this.node.leave();
+		boolean inTime = STATE.compareAndSet(this, WAITING, JUDGED);
+		UnansweredException unanswered = failure.at(this.node.name());
+		report(inTime, null, unanswered);
+		deliver(Grant.unanswered(permits(), counters(), unanswered), inTime);
+	}
+
+	/** Reports the outcome to the node, unless the call was judged at a deadline. */
+	private void report(boolean inTime, @Nullable Grant grant, @Nullable UnansweredException failure) {
+		try {
+			if (!inTime && !givenUp()) {
+				return;
+			}
+			Deadlines.Entry entry = this.entry;
+			if (entry != null) {
+				entry.cancel();
+			}
+			if (inTime) {
+				this.node.leave();
+			}
+			if (grant != null) {
+				this.node.answered(grant, System.nanoTime() - start(), sent());
+			}
+			else if (failure != null) {
+				judge(failure);
+			}
 		}
-		else {
-			Objects.requireNonNull(this.verdict).end();
+		catch (Throwable ex) {
+			notReported(ex);
 		}
-		if (grant != null) {
-			this.node.answered(grant, nanos);
-			complete(grant.refused() ? grant.at(this.node.name()) : grant);
-		}
-		else {
-			UnansweredException unanswered = UnansweredException
-				.of((failure != null) ? failure : new IllegalStateException("neither a grant nor a failure"))
-				.at(this.node.name());
-			judge(unanswered, nanos);
-			completeExceptionally(unanswered);
-		}
+	}
+
+	private void notReported(Throwable failure) {
+		logger.error("The outcome of a check could not be reported to node {}", this.node.name(), failure);
 	}
 
 	/**
@@ -111,64 +141,102 @@ final class GuardedCall extends Timed<Grant> implements BiConsumer<@Nullable Gra
 	 */
 	@Override
 	public void run() {
-		long nanos = System.nanoTime() - this.start;
-		long left = this.nodeTimeout.toNanos() - nanos;
-		Verdict pending = (left > 0 && this.node.judgesLater()) ? new Verdict() : null;
-		this.verdict = pending;
-		if (!STATE.compareAndSet(this, WAITING, (pending != null) ? GIVEN_UP : JUDGED)) {
-			if (pending != null) {
+		LATE.compareAndSet(this, null, new CompletableFuture<Grant>());
+		boolean sent = sent() != NOT_SENT;
+		long left = this.guard.nodeTimeout().toNanos() - (System.nanoTime() - (sent ? sent() : start()));
+		boolean judgesLater = left > 0 && this.node.judgesLater();
+		if (!STATE.compareAndSet(this, WAITING, judgesLater ? GIVEN_UP : JUDGED)) {
+			if (judgesLater) {
 				this.node.judged();
 			}
 			return;
 		}
 		this.node.leave();
-		UnansweredException unanswered = new UnansweredException(Decision.Reason.TIMEOUT,
-				"no answer within " + this.timeout.toMillis() + " ms", Objects.requireNonNull(this.answer))
-			.at(this.node.name());
-		if (pending != null) {
-			this.deadlines.add(pending, Duration.ofNanos(left));
+		UnansweredException unanswered = sent ? noAnswerWithin(this.timeout) : this.node.notSent();
+		try {
+			if (judgesLater) {
+				this.entry = this.guard.deadlines().add(this::silent, Duration.ofNanos(left));
+			}
+			else {
+				judge(unanswered);
+			}
 		}
-		else {
-			judge(unanswered, nanos);
+		catch (Throwable ex) {
+			notReported(ex);
 		}
-		completeExceptionally(unanswered);
+		deliver(Grant.unanswered(permits(), new Grant.Gap(counters(), unanswered, this.late)), true);
+	}
+
+	/** The node's own deadline has passed, for a call whose caller has given up. */
+	private void silent() {
+		if (givenUp()) {
+			judge((sent() != NOT_SENT) ? noAnswerWithin(this.guard.nodeTimeout()) : this.node.notSent());
+		}
+	}
+
+	/** Whether this is the end of a call that is judged after its caller gave up. */
+	private boolean givenUp() {
+		boolean ends = STATE.compareAndSet(this, GIVEN_UP, JUDGED);
+		if (ends) {
+			this.node.judged();
+		}
+		return ends;
 	}
 
 	/**
-	 * A call that was not even sent within the caller's time was not the node's.
+	 * Judges the node. A call that was never sent only counts if the node does not answer
+	 * others either: otherwise it waited because of us. A deadline shorter than the
+	 * node's own says nothing about the node.
 	 */
-	private void judge(UnansweredException failure, long nanos) {
-		if (failure.reason() == Decision.Reason.TIMEOUT && nanos < this.nodeTimeout.toNanos()) {
+	private void judge(UnansweredException failure) {
+		long now = System.nanoTime();
+		long nodeNanos = this.guard.nodeTimeout().toNanos();
+		if (sent() == NOT_SENT && failure.reason() == Decision.Reason.SATURATED) {
+			long since = now - 2 * Math.max(nodeNanos, this.timeout.toNanos());
+			this.node.notSent(failure, now - start(), now - start() < nodeNanos || this.node.answeredSince(since));
+		}
+		else if (failure.reason() == Decision.Reason.TIMEOUT
+				&& now - ((sent() != NOT_SENT) ? sent() : start()) < nodeNanos) {
 			this.node.spared();
 		}
 		else {
-			this.node.failed(failure, nanos);
+			this.node.failed(failure, now - start());
 		}
 	}
 
 	/**
-	 * What the node's own deadline says about a call that its caller has given up.
+	 * Hands the answer over. What is thrown must not reach the other calls of the same
+	 * reply, and must not leave the caller without an answer.
 	 */
-	private final class Verdict extends Timed<Void> {
-
-		@Override
-		public void run() {
-			if (STATE.compareAndSet(GuardedCall.this, GIVEN_UP, JUDGED)) {
-				Node node = GuardedCall.this.node;
-				node.judged();
-				node.failed(
-						new UnansweredException(Decision.Reason.TIMEOUT,
-								"no answer within " + GuardedCall.this.nodeTimeout.toMillis() + " ms")
-							.at(node.name()),
-						System.nanoTime() - GuardedCall.this.start);
+	private void deliver(Grant grant, boolean inTime) {
+		CompletableFuture<Grant> late = this.late;
+		try {
+			if (inTime) {
+				this.answer.accept(grant);
+			}
+			else if (late != null) {
+				late.complete(grant);
 			}
 		}
-
-		void end() {
-			offWheel();
-			GuardedCall.this.node.judged();
+		catch (Throwable ex) {
+			logger.error("The answer of node {} could not be used", this.node.name(), ex);
+			answerAgain(UnansweredException.of(ex));
 		}
+	}
 
+	/** For a caller that has its answer already this has no effect. */
+	private void answerAgain(UnansweredException failure) {
+		try {
+			this.answer.accept(Grant.unanswered(permits(), counters(), failure));
+		}
+		catch (Throwable ex) {
+			logger.error("A check of node {} has no answer", this.node.name(), ex);
+		}
+	}
+
+	private UnansweredException noAnswerWithin(Duration time) {
+		return new UnansweredException(Decision.Reason.TIMEOUT, "no answer within " + time.toMillis() + " ms")
+			.at(this.node.name());
 	}
 
 }

@@ -2,26 +2,32 @@ package dev.ratelimit.guard;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.NodeCall;
+import dev.ratelimit.counter.NodeCounters;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
-import dev.ratelimit.counter.Shards;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * Counters whose answer comes in time or not at all. The counters of each slot are asked
- * for by a call of their own, through the breaker of the node that keeps them and within
- * the deadline; {@link Levelling} makes one grant of the answers. Counters of a node that
- * is sick become gaps in the grant, those of the others hold.
+ * Answers within a deadline. The counters of each slot have a call of their own, through
+ * the breaker of their node; {@link Levelling} makes one grant of the answers. Counters
+ * of a failing node become gaps in the grant, those of other nodes still hold.
  *
  * <p>
  * While a slot moves from one node to another, a call for several of its counters cannot
@@ -29,7 +35,7 @@ import dev.ratelimit.counter.UnansweredException;
  */
 public final class GuardedCounters implements Counters {
 
-	private final Shards shards;
+	private final NodeCounters counters;
 
 	private final Nodes nodes;
 
@@ -37,131 +43,133 @@ public final class GuardedCounters implements Counters {
 
 	private final Duration nodeTimeout;
 
-	/**
-	 * Creates counters whose nodes are judged by the deadline of each check.
-	 */
-	public GuardedCounters(Shards shards, Nodes nodes, Deadlines deadlines) {
-		this(shards, nodes, deadlines, Duration.ZERO);
-	}
+	/** Corrections that wait for answers. */
+	private final AtomicInteger settling = new AtomicInteger();
 
 	/**
-	 * Creates counters.
-	 * @param nodeTimeout time that a node has before a missing answer counts against it,
-	 * also where a check has a shorter deadline
+	 * @param nodeTimeout time after which a missing answer counts against the node, also
+	 * if a check has a shorter deadline; zero if the deadline of each check decides
 	 */
-	public GuardedCounters(Shards shards, Nodes nodes, Deadlines deadlines, Duration nodeTimeout) {
-		this.shards = shards;
+	public GuardedCounters(NodeCounters counters, Nodes nodes, Deadlines deadlines, Duration nodeTimeout) {
+		this.counters = counters;
 		this.nodes = nodes;
 		this.deadlines = deadlines;
 		this.nodeTimeout = nodeTimeout;
 	}
 
-	@Override
-	public Decision.Source source() {
-		return this.shards.source();
+	Deadlines deadlines() {
+		return this.deadlines;
+	}
+
+	Duration nodeTimeout() {
+		return this.nodeTimeout;
 	}
 
 	@Override
-	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+	public Decision.Source source() {
+		return this.counters.source();
+	}
+
+	@Override
+	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
 		if (ofOneSlot(counters)) {
-			return guarded(counters, permits, timeout);
+			ask(counters, permits, timeout, answer);
+			return;
 		}
-		return new Levelling(this, counters, permits).level(slots(counters), (slot) -> guarded(slot, permits, timeout));
+		Collection<List<Counter>> slots = bySlot(counters, (counter) -> counter);
+		Levelling levelling = new Levelling(this, counters, permits, slots.size(), answer);
+		int number = 0;
+		for (List<Counter> slot : slots) {
+			ask(slot, permits, timeout, levelling.call(number++));
+		}
 	}
 
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
-		Map<Integer, List<Reading>> slots = new LinkedHashMap<>();
-		for (Reading reading : grant.readings()) {
-			slots.computeIfAbsent(this.shards.slot(reading.counter()), (slot) -> new ArrayList<>(2)).add(reading);
-		}
-		return CompletableFuture.allOf(slots.values()
-			.stream()
-			.map((readings) -> returned(grant, readings, permits).toCompletableFuture())
+		return CompletableFuture.allOf(bySlot(grant.readings(), Reading::counter).stream()
+			.map((readings) -> giveBackSlot(grant.with(readings), permits).toCompletableFuture())
 			.toArray(CompletableFuture<?>[]::new));
 	}
 
 	@Override
+	public CompletionStage<Settlement> settle(Correction correction) {
+		CompletableFuture<Settlement> all = CompletableFuture.completedFuture(Settlement.NOTHING);
+		for (Correction call : correction.calls()) {
+			GuardedSettle settle = new GuardedSettle(this.counters, this.nodes, this.deadlines, this.settling, call);
+			all = all.thenCombine(settle.begin(), Settlement::and);
+		}
+		return all;
+	}
+
+	@Override
 	public CompletionStage<Void> reset(List<Counter> counters) {
-		return CompletableFuture.allOf(slots(counters).stream()
-			.map((slot) -> this.shards.reset(slot).toCompletableFuture())
+		return CompletableFuture.allOf(bySlot(counters, (counter) -> counter).stream()
+			.map((slot) -> this.counters.reset(slot).toCompletableFuture())
 			.toArray(CompletableFuture<?>[]::new));
 	}
 
 	@Override
 	public String toString() {
-		return "guarded " + this.shards;
+		return "guarded " + this.counters;
 	}
 
-	private CompletableFuture<Grant> guarded(List<Counter> slot, Permits permits, Duration timeout) {
-		Node node = this.nodes.get(this.shards.node(slot.get(0)));
+	private void ask(List<Counter> slot, Permits permits, Duration timeout, Consumer<Grant> answer) {
+		Node node = this.nodes.get(this.counters.node(slot.get(0)));
 		UnansweredException refusal = node.enter();
 		if (refusal != null) {
-			return CompletableFuture.failedFuture(refusal);
+			answer.accept(Grant.unanswered(permits, slot, refusal));
+			return;
 		}
-		return new GuardedCall(node, timeout, this.nodeTimeout, this.deadlines).await(take(slot, permits, timeout));
-	}
-
-	private CompletionStage<Grant> take(List<Counter> slot, Permits permits, Duration timeout) {
-		try {
-			CompletionStage<Grant> taken = this.shards.acquire(slot, permits, timeout);
-			return (slot
-				.size() == 1)
-						? taken
-						: taken
-							.exceptionallyCompose(
-									(failure) -> isMoving(failure)
-											? new Levelling(this, slot, permits).level(singly(slot),
-													(counter) -> this.shards.acquire(counter, permits, timeout)
-														.toCompletableFuture())
-											: CompletableFuture.failedStage(failure));
-		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.failedStage(ex);
+		GuardedCall call = new GuardedCall(this, node, slot, permits, timeout, answer);
+		this.counters.acquire(node.name(), call);
+		if (call.isWaiting()) {
+			call.entry(this.deadlines.add(call, timeout));
 		}
 	}
 
-	private CompletionStage<Void> returned(Grant grant, List<Reading> readings, long permits) {
-		Node node = this.nodes.get(this.shards.node(readings.get(0).counter()));
+	/**
+	 * Asks for each counter of a call by itself, because their slot is moving.
+	 */
+	void takeSingly(NodeCall call, Duration timeout) {
+		List<Counter> counters = call.counters();
+		Levelling levelling = new Levelling(this, counters, call.permits(), counters.size(), call::answered);
+		for (int i = 0; i < counters.size(); i++) {
+			this.counters.acquire(List.of(counters.get(i)), call.permits(), timeout, levelling.call(i));
+		}
+	}
+
+	private CompletionStage<Void> giveBackSlot(Grant grant, long permits) {
+		Node node = this.nodes.get(this.counters.node(grant.readings().get(0).counter()));
 		if (node.open()) {
 			node.giveBackLost();
 			return CompletableFuture.completedStage(null);
 		}
-		return this.shards.giveBack(part(grant, readings), permits).whenComplete((done, failure) -> {
+		return this.counters.giveBack(grant, permits).whenComplete((done, failure) -> {
 			if (failure != null) {
 				node.giveBackLost();
 			}
 		});
 	}
 
-	private static Grant part(Grant grant, List<Reading> readings) {
-		return new Grant(grant.wanted(), grant.permits(), readings, grant.source());
-	}
-
-	private static boolean isMoving(Throwable failure) {
-		return UnansweredException.of(failure).reason() == Decision.Reason.RESHARDING;
-	}
-
 	private boolean ofOneSlot(List<Counter> counters) {
-		int slot = this.shards.slot(counters.get(0));
+		if (counters.size() == 1) {
+			return true;
+		}
+		int slot = this.counters.slot(counters.get(0));
 		for (int i = 1; i < counters.size(); i++) {
-			if (this.shards.slot(counters.get(i)) != slot) {
+			if (this.counters.slot(counters.get(i)) != slot) {
 				return false;
 			}
 		}
 		return true;
 	}
 
-	private List<List<Counter>> slots(List<Counter> counters) {
-		Map<Integer, List<Counter>> slots = new LinkedHashMap<>();
-		for (Counter counter : counters) {
-			slots.computeIfAbsent(this.shards.slot(counter), (slot) -> new ArrayList<>(2)).add(counter);
+	private <T> Collection<List<T>> bySlot(List<T> all, Function<T, Counter> counter) {
+		Map<Integer, List<T>> slots = new LinkedHashMap<>();
+		for (T one : all) {
+			slots.computeIfAbsent(this.counters.slot(counter.apply(one)), (slot) -> new ArrayList<>(2)).add(one);
 		}
-		return List.copyOf(slots.values());
-	}
-
-	private static List<List<Counter>> singly(List<Counter> counters) {
-		return counters.stream().map(List::of).toList();
+		return slots.values();
 	}
 
 }

@@ -5,8 +5,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
@@ -15,13 +17,13 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 
 /**
- * Makes one grant out of several calls, each of which takes or refuses by itself: when
- * one refuses, or grants less, the others are given back what they took too much.
+ * Makes one grant out of several calls, each of which grants or refuses independently:
+ * when one refuses or grants fewer permits, the surplus of the others is given back.
  *
  * <p>
- * The give-back is on its way before the grant is reported, on the connection that any
- * later check of those counters uses, so nobody who saw a refusal can find the permits
- * still gone. A call that failed has no say in the grant and is a gap in it.
+ * The give-back is sent before the grant is reported, on the connection that any later
+ * check of those counters uses, so a caller that saw a refusal never finds the permits
+ * still taken. A failed call does not influence the grant and is a gap in it.
  */
 final class Levelling {
 
@@ -31,45 +33,73 @@ final class Levelling {
 
 	private final Permits permits;
 
+	private final Consumer<Grant> answer;
+
+	private final @Nullable Grant[] grants;
+
+	private final AtomicInteger missing;
+
 	/**
-	 * Prepares for one request.
 	 * @param counters where to give back
 	 * @param order the counters of the request
-	 * @param permits what it wants of each
+	 * @param permits permits that it wants of each
+	 * @param calls number of calls
+	 * @param answer gets the grant when all calls have ended
 	 */
-	Levelling(Counters counters, List<Counter> order, Permits permits) {
+	Levelling(Counters counters, List<Counter> order, Permits permits, int calls, Consumer<Grant> answer) {
 		this.counters = counters;
 		this.order = order;
 		this.permits = permits;
+		this.answer = answer;
+		this.grants = new Grant[calls];
+		this.missing = new AtomicInteger(calls);
 	}
 
-	CompletableFuture<Grant> level(List<List<Counter>> parts, Function<List<Counter>, CompletableFuture<Grant>> take) {
-		List<CompletableFuture<Grant>> calls = new ArrayList<>(parts.size());
-		for (List<Counter> part : parts) {
-			calls.add(take.apply(part).exceptionally((failure) -> Grant.unanswered(this.permits, part, failure)));
+	/** The answer to a call, by the number of the call. */
+	Consumer<Grant> call(int number) {
+		return (grant) -> {
+			if (this.grants[number] != null) {
+				// Handing over the first answer failed: the caller has none yet.
+				this.answer.accept(grant);
+				return;
+			}
+			this.grants[number] = grant;
+			if (this.missing.decrementAndGet() == 0) {
+				this.answer.accept(levelled());
+			}
+		};
+	}
+
+	private Grant levelled() {
+		try {
+			return level();
 		}
-		return CompletableFuture.allOf(calls.toArray(CompletableFuture<?>[]::new))
-			.thenApply((done) -> level(calls.stream().map(CompletableFuture::join).toList()));
+		catch (Throwable ex) {
+			return Grant.unanswered(this.permits, this.order, ex);
+		}
 	}
 
-	private Grant level(List<Grant> grants) {
-		long common = grants.stream().mapToLong(Grant::permits).min().orElseThrow();
-		Map<String, Reading> readings = new HashMap<>();
+	private Grant level() {
+		long common = Long.MAX_VALUE;
+		for (Grant grant : this.grants) {
+			common = Math.min(common, Objects.requireNonNull(grant).permits());
+		}
+		Map<Counter, Reading> readings = new HashMap<>();
 		String node = null;
 		List<Grant.Gap> gaps = new ArrayList<>(0);
-		for (Grant grant : grants) {
+		for (Grant one : this.grants) {
+			Grant grant = Objects.requireNonNull(one);
 			long excess = grant.permits() - common;
 			if (excess > 0 && !grant.readings().isEmpty()) {
 				this.counters.giveBack(grant, excess);
 			}
 			for (Reading reading : grant.readings()) {
-				readings.put(reading.counter().key(), (excess > 0) ? reading.without(excess) : reading);
+				readings.put(reading.counter(), (excess > 0) ? reading.without(excess) : reading);
 			}
 			gaps.addAll(grant.gaps());
 			node = (node != null) ? node : grant.node();
 		}
-		return new Grant(this.permits, common,
-				this.order.stream().map((counter) -> readings.get(counter.key())).filter(Objects::nonNull).toList(),
+		return new Grant(this.permits, common, this.order.stream().map(readings::get).filter(Objects::nonNull).toList(),
 				gaps, this.counters.source(), node);
 	}
 

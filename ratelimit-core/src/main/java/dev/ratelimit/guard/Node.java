@@ -12,11 +12,12 @@ import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.NodeCall;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * One node as its checks see it: whether it may be asked, how many wait for it, how the
- * last ones fared.
+ * One node as seen by its checks: whether it may be called, how many checks wait for it,
+ * and the outcome of the last ones.
  */
 final class Node {
 
@@ -32,18 +33,23 @@ final class Node {
 
 	private final AtomicInteger waiting = new AtomicInteger();
 
-	/** Calls that nobody waits for any more, whose outcome is not known yet. */
+	/** Calls whose callers have given up and whose outcome is not known yet. */
 	private final AtomicInteger judging = new AtomicInteger();
 
 	private final UnansweredException breakerOpen;
 
 	private final UnansweredException saturated;
 
+	private final UnansweredException notSent;
+
+	/** When the newest call was sent that the node answered in time. */
+	private volatile long answered = NodeCall.NOT_SENT;
+
 	private volatile Decision.Reason lastFailure = Decision.Reason.UNAVAILABLE;
 
 	private volatile long openSince;
 
-	/** As last told. Asking is far cheaper than listening to the breaker's events. */
+	/** As last reported. Asking is far cheaper than listening to the breaker's events. */
 	private volatile CircuitBreaker.State state = CircuitBreaker.State.CLOSED;
 
 	Node(String name, CircuitBreaker breaker, int maxWaiting, NodeListener listener) {
@@ -55,6 +61,9 @@ final class Node {
 			.at(name);
 		this.saturated = new UnansweredException(Decision.Reason.SATURATED,
 				maxWaiting + " checks already wait for node " + name)
+			.at(name);
+		this.notSent = new UnansweredException(Decision.Reason.SATURATED,
+				"the deadline passed before the check could be sent to node " + name)
 			.at(name);
 		listener.changed(name, BreakerState.CLOSED);
 	}
@@ -83,7 +92,7 @@ final class Node {
 	}
 
 	/**
-	 * The caller of a check has its answer, or has given up: its place is free.
+	 * Frees the place of a check that has its answer or has given up.
 	 */
 	void leave() {
 		this.waiting.decrementAndGet();
@@ -91,7 +100,7 @@ final class Node {
 
 	/**
 	 * Asks whether the outcome of a call that was given up is wanted. If so,
-	 * {@link #judged()} must follow. As many are enough as may wait for the node.
+	 * {@link #judged()} must follow. At most as many are wanted as may wait for the node.
 	 */
 	boolean judgesLater() {
 		if (this.judging.incrementAndGet() > this.maxWaiting) {
@@ -106,13 +115,49 @@ final class Node {
 	}
 
 	/**
-	 * A check ended in a way that says nothing about the node.
+	 * Ends a check whose outcome says nothing about the node.
 	 */
 	void spared() {
 		this.breaker.releasePermission();
 	}
 
-	void answered(Grant grant, long nanos) {
+	/**
+	 * The reason for a missing answer to a check that was never sent.
+	 */
+	UnansweredException notSent() {
+		return this.notSent;
+	}
+
+	/**
+	 * Ends a check that was never sent.
+	 * @param spared whether it does not count against the node
+	 */
+	void notSent(UnansweredException failure, long nanos, boolean spared) {
+		if (spared) {
+			spared();
+		}
+		else {
+			count(failure, nanos);
+		}
+		failed(failure);
+	}
+
+	/**
+	 * Whether the node answered a call that was sent after this time.
+	 */
+	boolean answeredSince(long time) {
+		long answered = this.answered;
+		return answered != NodeCall.NOT_SENT && answered - time >= 0;
+	}
+
+	/**
+	 * Ends a check that was answered.
+	 * @param sent when it was sent
+	 */
+	void answered(Grant grant, long nanos, long sent) {
+		if (sent != NodeCall.NOT_SENT && !grant.readings().isEmpty() && !answeredSince(sent)) {
+			this.answered = sent;
+		}
 		this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
 		watch();
 		if (!grant.readings().isEmpty()) {
@@ -124,9 +169,7 @@ final class Node {
 
 	void failed(UnansweredException failure, long nanos) {
 		if (isNodeAtFault(failure.reason())) {
-			this.lastFailure = failure.reason();
-			this.breaker.onError(nanos, TimeUnit.NANOSECONDS, failure);
-			watch();
+			count(failure, nanos);
 		}
 		else {
 			spared();
@@ -134,24 +177,43 @@ final class Node {
 		failed(failure);
 	}
 
+	private void count(UnansweredException failure, long nanos) {
+		this.lastFailure = failure.reason();
+		this.breaker.onError(nanos, TimeUnit.NANOSECONDS, failure);
+		watch();
+	}
+
 	void giveBackLost() {
 		this.listener.giveBackLost(this.name);
 	}
 
 	/**
-	 * Whether the node is asked at all now, to those who have no check to make.
+	 * Whether the breaker is open, for callers other than checks.
 	 */
 	boolean open() {
 		return this.breaker.getState() == CircuitBreaker.State.OPEN;
 	}
 
 	/**
-	 * There is a new connection, so that it is worth trying now.
+	 * Tries the node at once if its breaker is open: there is a new connection.
 	 */
 	void reconnected() {
 		if (open()) {
 			this.breaker.transitionToHalfOpenState();
 			watch();
+		}
+	}
+
+	/**
+	 * Closes the breaker because other nodes answer for this one.
+	 */
+	synchronized void relieved() {
+		if (state() != BreakerState.CLOSED) {
+			this.breaker.transitionToClosedState();
+			this.state = CircuitBreaker.State.CLOSED;
+			logger.info("Redis node {} keeps no counters since a failover; other nodes enforce its limits after {}",
+					this.name, outage());
+			this.listener.changed(this.name, BreakerState.CLOSED);
 		}
 	}
 
@@ -171,29 +233,30 @@ final class Node {
 	}
 
 	private synchronized void turned() {
-		CircuitBreaker.State before = this.state;
-		CircuitBreaker.State now = this.breaker.getState();
-		if (now != before) {
-			this.state = now;
-			changed(before, now);
+		CircuitBreaker.State from = this.state;
+		CircuitBreaker.State to = this.breaker.getState();
+		if (from == to) {
+			return;
 		}
-	}
-
-	private void changed(CircuitBreaker.State from, CircuitBreaker.State to) {
+		this.state = to;
 		if (from == CircuitBreaker.State.CLOSED && to == CircuitBreaker.State.OPEN) {
 			this.openSince = System.nanoTime();
 			logger.warn("Redis node {} fails ({}); its breaker is open, its limits now use their failure mode",
 					this.name, this.lastFailure.text());
 		}
 		else if (to == CircuitBreaker.State.CLOSED) {
-			logger.info("Redis node {} answers again after {}; its limits are enforced", this.name,
-					Duration.ofNanos(System.nanoTime() - this.openSince).truncatedTo(ChronoUnit.MILLIS));
+			logger.info("Redis node {} answers again after {}; its limits are enforced", this.name, outage());
 		}
 		this.listener.changed(this.name, state(to));
 	}
 
+	private Duration outage() {
+		return Duration.ofNanos(System.nanoTime() - this.openSince).truncatedTo(ChronoUnit.MILLIS);
+	}
+
 	/**
-	 * A node is not to blame for a strange value, for moving slots or for our own limit.
+	 * Corrupt values, moving slots and our own limit on waiting checks do not count
+	 * against a node.
 	 */
 	private static boolean isNodeAtFault(Decision.Reason reason) {
 		return switch (reason) {

@@ -3,21 +3,21 @@ package dev.ratelimit.guard;
 import dev.ratelimit.Decision;
 
 /**
- * Sees what becomes of the calls to each node. Called on the path of a check, so it must
- * be quick; what it throws is ignored.
+ * Observes the calls to each node. Called on the path of a check, so it must be quick;
+ * its exceptions are ignored.
  */
 public interface NodeListener {
 
 	/**
 	 * A node answered.
-	 * @param nanos how long it took
+	 * @param nanos duration of the call
 	 * @param skewMicros how far the node's clock is ahead of ours
 	 */
 	default void answered(String node, long nanos, long skewMicros) {
 	}
 
 	/**
-	 * A check was not answered by a node.
+	 * A node did not answer a check.
 	 */
 	default void failed(String node, Decision.Reason reason) {
 	}
@@ -29,7 +29,7 @@ public interface NodeListener {
 	}
 
 	/**
-	 * A node is known for the first time, or its breaker has changed.
+	 * A node was first used, or its breaker has changed.
 	 */
 	default void changed(String node, BreakerState state) {
 	}

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.Decision;
 
 /**
- * Several listeners, none of which can do harm by throwing.
+ * Calls several listeners and ignores their exceptions.
  */
 final class NodeListeners implements NodeListener {
 
@@ -27,7 +27,7 @@ final class NodeListeners implements NodeListener {
 			try {
 				listener.answered(node, nanos, skewMicros);
 			}
-			catch (RuntimeException ex) {
+			catch (Throwable ex) {
 				ignored(node, ex);
 			}
 		}
@@ -58,13 +58,13 @@ final class NodeListeners implements NodeListener {
 			try {
 				news.accept(listener);
 			}
-			catch (RuntimeException ex) {
+			catch (Throwable ex) {
 				ignored(node, ex);
 			}
 		}
 	}
 
-	private static void ignored(String node, RuntimeException failure) {
+	private static void ignored(String node, Throwable failure) {
 		logger.debug("A listener of node {} failed", node, failure);
 	}
 

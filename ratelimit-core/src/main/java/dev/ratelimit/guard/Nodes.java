@@ -13,12 +13,12 @@ import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowT
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 
 /**
- * The nodes that keep counters, each with a breaker of its own: one that is slow or gone
- * must not cost the others anything.
+ * The nodes that keep counters, each with its own breaker: a slow or dead node must not
+ * affect the others.
  */
 public final class Nodes {
 
-	/** More than this waiting for one node would not be answered in time anyway. */
+	/** Largest number of checks that wait for one node: more would time out anyway. */
 	private static final int MAX_WAITING = 10_000;
 
 	private static final String PREFIX = "ratelimit-";
@@ -35,10 +35,10 @@ public final class Nodes {
 	private final NodeListener listener;
 
 	/**
-	 * Knows no node yet; each is met with its first check.
-	 * @param options when a node is given up
+	 * Creates an empty set; a node is added when it is known, or with its first check.
+	 * @param options when a breaker opens
 	 * @param registry where the breakers can be seen
-	 * @param listeners see how the nodes fare
+	 * @param listeners observe the calls to nodes
 	 */
 	public Nodes(BreakerOptions options, CircuitBreakerRegistry registry, List<NodeListener> listeners) {
 		this.registry = registry;
@@ -65,13 +65,35 @@ public final class Nodes {
 	}
 
 	/**
-	 * There is a new connection to a node: if its breaker is open, the next check tries.
+	 * Adds nodes that checks will need, so that their breakers and meters exist before
+	 * the first check.
+	 */
+	public void expect(Collection<String> names) {
+		names.forEach(this::get);
+	}
+
+	/**
+	 * Reports a new connection to a node: if its breaker is open, the next check tries
+	 * the node.
 	 */
 	public void reconnected(String name) {
 		Node node = this.nodes.get(name);
 		if (node != null) {
 			node.reconnected();
 		}
+	}
+
+	/**
+	 * Reports which nodes keep counters now. The outage of any other node is over: no
+	 * check goes there, so its breaker would stay open for ever.
+	 */
+	public void keeping(Collection<String> names) {
+		this.nodes.forEach((name, node) -> {
+			if (!names.contains(name)) {
+				node.relieved();
+			}
+		});
+		expect(names);
 	}
 
 	/**
@@ -93,6 +115,15 @@ public final class Nodes {
 		Map<String, BreakerState> states = new TreeMap<>();
 		this.nodes.forEach((name, node) -> states.put(name, node.state()));
 		return states;
+	}
+
+	/**
+	 * The states as they are shown to users.
+	 */
+	public Map<String, String> texts() {
+		Map<String, String> texts = new TreeMap<>();
+		states().forEach((name, state) -> texts.put(name, state.text()));
+		return texts;
 	}
 
 	private Node meet(String name) {

@@ -6,12 +6,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterName;
 
 /**
- * A counter that is worth an eye: how often it was asked for in each of the last
+ * A counter that is watched: how often requests asked for it in each of the last
  * intervals, and whether it is hot. All threads count; the rest is written by one at a
- * time. Two that count at the same moment may count once.
+ * time. Two threads that count at the same moment may count once.
  */
 final class Candidate {
 
@@ -47,10 +46,9 @@ final class Candidate {
 	private volatile boolean held;
 
 	/**
-	 * Creates one that was not known.
-	 * @param count how often it was asked for in this interval
+	 * @param count requests for it in this interval
 	 * @param hot whether it is hot
-	 * @param held whether it is so by what others say
+	 * @param held whether the fleet or a mark keeps it hot
 	 */
 	Candidate(Counter counter, int count, boolean hot, boolean held) {
 		this.counter = counter;
@@ -64,7 +62,8 @@ final class Candidate {
 	}
 
 	/**
-	 * What it goes by in the fleet: rates of parts are those of the whole counter.
+	 * Its name in the fleet. Parts use the name of the whole counter, so their rates add
+	 * up.
 	 */
 	CounterName name() {
 		CounterName name = this.name;
@@ -84,11 +83,11 @@ final class Candidate {
 	}
 
 	/**
-	 * What others say of it.
-	 * @param hot whether it is hot by that
-	 * @param held whether it stays hot by that if it is
+	 * Takes over the fleet's view.
+	 * @param hot whether the counter is hot in the fleet
+	 * @param held whether the fleet keeps it hot once it is
 	 */
-	void told(boolean hot, boolean held) {
+	void learn(boolean hot, boolean held) {
 		this.held = held;
 		if (hot) {
 			this.hot = true;
@@ -97,7 +96,7 @@ final class Candidate {
 
 	/**
 	 * Counts a check.
-	 * @return how many there were in this interval
+	 * @return the number of checks in this interval
 	 */
 	int count() {
 		int count = this.count.getOpaque() + 1;
@@ -106,9 +105,9 @@ final class Candidate {
 	}
 
 	/**
-	 * An interval is over.
-	 * @param length how long it was, in nanoseconds
-	 * @param calm a rate below which a counter is calm
+	 * Ends an interval.
+	 * @param length its length in nanoseconds
+	 * @param calm the rate below which a counter is calm
 	 */
 	void turn(long length, double calm) {
 		int count = this.count.getOpaque();
@@ -117,7 +116,7 @@ final class Candidate {
 		this.counts[this.intervals % MEMORY] = seen;
 		this.lengths[this.intervals % MEMORY] = length;
 		this.intervals = (this.intervals + 1 < 2 * MEMORY) ? this.intervals + 1 : MEMORY;
-		// By the last second: a few checks more in one interval are chance.
+		// Judged by the last second: a few more checks in one interval are chance.
 		this.calmNanos = (perSecond() < calm && !this.held) ? this.calmNanos + length : 0;
 		if (this.calmNanos >= CALM_NANOS) {
 			this.hot = false;
@@ -125,15 +124,15 @@ final class Candidate {
 	}
 
 	/**
-	 * Whether it is known for too short a time to say that it is rare.
+	 * Whether it has been watched for too short a time to call it rare.
 	 */
 	boolean isNew() {
 		return this.intervals < MEMORY;
 	}
 
 	/**
-	 * Its rate over the last second, or as long as it is known. Rounded to the nearest: a
-	 * fleet adds up thousands of small ones.
+	 * Its rate over the last second, or since it is watched. Rounded to the nearest
+	 * integer, because a fleet adds up thousands of small rates.
 	 */
 	long perSecond() {
 		long count = 0;

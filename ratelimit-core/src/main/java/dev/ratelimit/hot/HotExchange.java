@@ -3,24 +3,20 @@ package dev.ratelimit.hot;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.counter.HotStore;
+import dev.ratelimit.background.FailureLog;
+import dev.ratelimit.background.Futures;
+import dev.ratelimit.background.Loop;
 
 /**
- * Tells the fleet about once a second what this instance is asked for most and refuses
- * most, and tells this instance what the fleet does. While the store does not answer the
- * fleet's counters are those last seen, for three seconds, and a mark holds until its
- * end.
+ * Exchanges the busiest and the most refusing counters with the fleet about once a
+ * second. While the store does not answer, the fleet's counters are kept for three
+ * seconds, and a mark holds until its end.
  */
 public final class HotExchange implements AutoCloseable {
 
@@ -31,7 +27,7 @@ public final class HotExchange implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(HotExchange.class);
 
-	private static final long TIMEOUT_MILLIS = 500;
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
 
 	private static final long STEP_NANOS = Duration.ofMillis(250).toNanos();
 
@@ -47,27 +43,30 @@ public final class HotExchange implements AutoCloseable {
 
 	private final LongSupplier nanos;
 
-	private final Semaphore due = new Semaphore(0);
+	private final Loop loop = new Loop("ratelimit-hotkeys", this::turn);
+
+	private final FailureLog failures = new FailureLog(logger, "The hot counters of the fleet could not be read ({})",
+			"The hot counters of the fleet can be read again")
+		.quiet();
+
+	private final AtomicBoolean wanted = new AtomicBoolean(true);
+
+	/** When the next exchange is due, by {@link System#nanoTime()}. */
+	private long due;
 
 	private HotStore.View view = HotStore.View.NOTHING;
 
 	private long seenAt;
 
-	private boolean failing;
-
-	private volatile boolean ended;
-
 	private volatile Runnable listener = () -> {
 	};
 
-	private @Nullable Thread thread;
-
 	/**
-	 * Creates an exchange that has not begun.
-	 * @param counters who counts checks here
-	 * @param refusals who counts refusals here
-	 * @param store what all instances share
-	 * @param top how many counters are told and read
+	 * Creates an exchange that is not started.
+	 * @param counters counts checks in this instance
+	 * @param refusals counts refusals in this instance
+	 * @param store shared by all instances
+	 * @param top how many counters are sent and read
 	 * @param nanos a monotonic clock
 	 */
 	public HotExchange(HotCounters counters, TopRefusals refusals, HotStore store, int top, LongSupplier nanos) {
@@ -81,89 +80,75 @@ public final class HotExchange implements AutoCloseable {
 		this.nanos = nanos;
 	}
 
-	public synchronized void start() {
-		if (this.thread == null) {
-			this.ended = false;
-			this.thread = new Thread(this::run, "ratelimit-hotkeys");
-			this.thread.setDaemon(true);
-			this.thread.start();
-		}
+	public void start() {
+		this.loop.start();
 	}
 
 	@Override
-	public synchronized void close() {
-		if (this.thread != null) {
-			this.ended = true;
-			this.due.release();
-			try {
-				this.thread.join(2 * TIMEOUT_MILLIS);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-			this.thread = null;
-		}
+	public void close() {
+		this.loop.end(TIMEOUT.multipliedBy(2));
 	}
 
 	/**
-	 * Marks a counter as hot for the whole fleet, which knows it within about a second;
+	 * Marks a counter as hot for the whole fleet, which learns it within about a second;
 	 * this instance at once.
 	 * @return {@code false} if too many are marked
 	 */
 	public CompletionStage<Boolean> mark(HotMark mark) {
-		return this.store.put(mark).whenComplete((put, failure) -> this.due.release());
+		return this.store.put(mark).whenComplete((put, failure) -> exchangeNow());
 	}
 
 	/**
-	 * Marks a counter unless it is marked.
-	 * @return {@code false} if it is, or if too many are
+	 * Marks a counter that has no mark.
+	 * @return {@code false} if it has one, or if too many counters are marked
 	 */
-	CompletionStage<Boolean> claim(HotMark mark) {
+	public CompletionStage<Boolean> claim(HotMark mark) {
 		return this.store.claim(mark);
 	}
 
 	/**
-	 * Who is to look whenever there is something new.
+	 * Adds a task that runs after each exchange.
 	 */
 	public void listen(Runnable listener) {
 		this.listener = listener;
 	}
 
 	/**
-	 * Takes a mark away.
-	 * @param key of the counter
+	 * Removes a mark.
+	 * @param key key of the counter
 	 */
 	public CompletionStage<Void> unmark(String key) {
-		return this.store.remove(key).whenComplete((removed, failure) -> this.due.release());
+		return this.store.remove(key).whenComplete((removed, failure) -> exchangeNow());
 	}
 
-	private void run() {
-		long pause = 0;
-		while (!endedWithin(pause)) {
-			try {
-				this.view = this.store.exchange(this.counters.seen(this.top), this.refusals.seen(this.top), this.top)
-					.toCompletableFuture()
-					.get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
-				this.seenAt = this.nanos.getAsLong();
-				tell(this.view);
-				this.failing = false;
-				this.listener.run();
-			}
-			catch (ExecutionException | TimeoutException | RuntimeException ex) {
-				failed(ex);
-			}
-			catch (InterruptedException ex) {
-				return;
-			}
-			pause = this.view.next().toMillis();
+	/** Exchanges when it is due, and in between lets the counters' intervals end. */
+	private Duration turn() {
+		long now = System.nanoTime();
+		if (this.wanted.getAndSet(false) || now - this.due >= 0) {
+			exchange();
+			this.due = System.nanoTime() + this.view.next().toNanos();
+		}
+		long step = this.counters.turnIfDue();
+		long left = Math.max(0, this.due - System.nanoTime());
+		return Duration.ofNanos(Math.min(left, (step > 0) ? step : STEP_NANOS));
+	}
+
+	private void exchange() {
+		try {
+			this.view = Futures.await(
+					this.store.exchange(this.counters.seen(this.top), this.refusals.seen(this.top), this.top), TIMEOUT);
+			this.seenAt = this.nanos.getAsLong();
+			tell(this.view);
+			this.failures.worked();
+			this.listener.run();
+		}
+		catch (RuntimeException ex) {
+			failed(ex);
 		}
 	}
 
-	private void failed(Exception failure) {
-		if (!this.failing) {
-			this.failing = true;
-			logger.debug("Counters of the fleet could not be read", failure);
-		}
+	private void failed(RuntimeException failure) {
+		this.failures.failed(Futures.cause(failure).toString());
 		long age = this.nanos.getAsLong() - this.seenAt;
 		List<HotMark> marks = this.view.marks().stream().filter((mark) -> mark.left().toNanos() > age).toList();
 		HotStore.View known = (age < STALE_NANOS) ? this.view : HotStore.View.NOTHING;
@@ -171,29 +156,13 @@ public final class HotExchange implements AutoCloseable {
 	}
 
 	private void tell(HotStore.View view) {
-		this.counters.told(view);
-		this.refusals.told(view.refused());
+		this.counters.learn(view);
+		this.refusals.learn(view.refused());
 	}
 
-	/**
-	 * Waits, and sees to it that intervals end meanwhile. Ends early when there is
-	 * something to look at.
-	 */
-	private boolean endedWithin(long millis) {
-		long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-		try {
-			for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
-				long step = this.counters.turnIfDue();
-				if (this.due.tryAcquire(Math.min(left, (step > 0) ? step : STEP_NANOS), TimeUnit.NANOSECONDS)) {
-					this.due.drainPermits();
-					return this.ended;
-				}
-			}
-			return this.ended;
-		}
-		catch (InterruptedException ex) {
-			return true;
-		}
+	private void exchangeNow() {
+		this.wanted.set(true);
+		this.loop.wake();
 	}
 
 }

@@ -9,13 +9,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
-import dev.ratelimit.counter.HotKey;
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.counter.HotStore;
-import dev.ratelimit.counter.RefusedKey;
-
 /**
- * For an instance that shares nothing: it is the whole fleet, and keeps its own marks.
+ * The store of a single instance: it is the whole fleet and keeps its own marks.
  */
 public final class LocalHotStore implements HotStore {
 

@@ -5,12 +5,12 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * Counts how often hashes come by, in a table of fixed size: a count-min sketch whose
- * rows are interleaved, so that the cells of a hash lie in one block of 128 bytes and it
- * costs one or two misses of the cache instead of four. Two that share a cell in every
- * row are taken for one, so a count can be too high, by about one in 8,192 of all that
- * came by. Two threads that count in a cell at the same moment may count once, so it can
- * also be a little too low.
+ * Counts hashes in a table of fixed size: a count-min sketch whose rows are interleaved,
+ * so that the cells of a hash lie in one block of 128 bytes and a count costs one or two
+ * cache misses instead of four. Two hashes that share a cell in every row are counted as
+ * one, so a count can be too high, by about one in 8,192 of all counts. Two threads that
+ * count in a cell at the same moment may count once, so a count can also be a little too
+ * low.
  */
 final class Sketch {
 
@@ -32,7 +32,7 @@ final class Sketch {
 	}
 
 	/**
-	 * Creates one that is smaller or larger than usual.
+	 * Creates a sketch of another size.
 	 * @param blocks a power of two
 	 */
 	Sketch(int blocks) {
@@ -42,7 +42,7 @@ final class Sketch {
 
 	/**
 	 * Counts a hash.
-	 * @return how often it has come by
+	 * @return how often it was counted
 	 */
 	int add(int hash) {
 		long mixed = mix(hash);

@@ -5,26 +5,29 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
+import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.RefusedKey;
+import dev.ratelimit.counter.Statuses;
 
 /**
- * Which counters refuse most. A refusal costs a place in a {@link Sketch} and a look at
- * the few counters that are known, and no look at the clock.
+ * Finds the counters that refuse most. A refusal costs a count in a {@link Sketch} and a
+ * look-up among the few counters that are known; the clock is not read.
  *
  * <p>
- * One minute is counted after the other. What is told is this minute so far, and as much
- * of the one before as is missing to a whole one. A counter is known from its first
- * refusal on; when too many are, the bar is doubled and those below it are forgotten. So
- * the bar is at most twice the mean of those that were known: a counter that had more
- * than {@code 2 / MAX_KNOWN} of all refusals in this minute and the one before is known
- * for certain. How far a count can be off is said of the sketch.
+ * Refusals are counted by the minute. The result covers a whole minute: the current one
+ * so far, and the missing share of the one before. A counter is known from its first
+ * refusal; when too many are known, the bar is doubled and those below it are forgotten.
+ * So the bar is at most twice the mean of the known counters: a counter with more than
+ * {@code 2 / MAX_KNOWN} of all refusals of this minute and the one before is certainly
+ * known. The error of a count is that of the sketch.
  */
-public final class TopRefusals implements Consumer<Counter> {
+public final class TopRefusals implements DecisionListener {
 
 	static final int MAX_KNOWN = 512;
 
@@ -45,7 +48,6 @@ public final class TopRefusals implements Consumer<Counter> {
 	private volatile List<RefusedKey> top = List.of();
 
 	/**
-	 * Creates an empty one.
 	 * @param nanos a monotonic clock
 	 */
 	public TopRefusals(LongSupplier nanos) {
@@ -53,12 +55,21 @@ public final class TopRefusals implements Consumer<Counter> {
 		this.began = nanos.getAsLong();
 	}
 
-	/**
-	 * Counts a refusal.
-	 * @param counter the whole one, if a part of it refused
-	 */
 	@Override
-	public void accept(Counter counter) {
+	public void decided(Request request, Decision decision, long nanos) {
+		Counter counter = refusing(decision);
+		if (counter != null) {
+			count(counter);
+		}
+	}
+
+	/** Ignores policies in shadow and the local counters of a failure mode. */
+	private static @Nullable Counter refusing(Decision decision) {
+		boolean refused = decision.outcome() == Decision.Outcome.REFUSED && decision.source() != Decision.Source.LOCAL;
+		return (refused && decision.limits() instanceof Statuses statuses) ? statuses.refusing() : null;
+	}
+
+	public void count(Counter counter) {
 		int count = this.current.add(counter.hashCode());
 		if (count >= this.bar && !this.known.contains(counter)) {
 			admit(counter);
@@ -67,14 +78,15 @@ public final class TopRefusals implements Consumer<Counter> {
 
 	/**
 	 * The counters of the whole fleet that refused most in the last minute, most first,
-	 * as last heard. Never changes once handed out.
+	 * as of the last exchange. The list is immutable.
 	 */
 	public List<RefusedKey> top() {
 		return this.top;
 	}
 
 	/**
-	 * What refused most here, most first. To be called more often than once a minute.
+	 * The counters of this instance that refused most, most first. Must be called more
+	 * often than once a minute.
 	 */
 	synchronized List<RefusedKey> seen(int most) {
 		long elapsed = this.nanos.getAsLong() - this.began;
@@ -91,7 +103,7 @@ public final class TopRefusals implements Consumer<Counter> {
 			.toList();
 	}
 
-	void told(List<RefusedKey> fleet) {
+	void learn(List<RefusedKey> fleet) {
 		this.top = List.copyOf(fleet);
 	}
 

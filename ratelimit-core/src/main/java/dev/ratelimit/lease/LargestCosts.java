@@ -3,14 +3,14 @@ package dev.ratelimit.lease;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The largest cost of the last minute, to within nine seconds. Whatever it was, the next
- * request may cost as much, so leases leave that much in Redis.
+ * The largest cost of the last minute, to within nine seconds. The next request may cost
+ * as much, so leases leave as many permits in Redis.
  *
  * <p>
- * Each 2<sup>33</sup> ns, 8.6 s, have a place in a ring. A place holds the number of
- * these seconds in the high bits and the cost in the low ones. So the larger number
- * always wins, whether it is a larger cost or a later time, and a cost that is known
- * already is no write.
+ * A ring has one place per 2<sup>33</sup> ns, 8.6 s. A place holds the number of its
+ * interval in the high bits and the cost in the low ones. So the larger number always
+ * wins, whether by a larger cost or a later time, and a cost that is already known needs
+ * no write.
  */
 final class LargestCosts {
 

@@ -1,5 +1,7 @@
 package dev.ratelimit.lease;
 
+import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLong;
 
 import dev.ratelimit.counter.Counter;
@@ -13,6 +15,11 @@ import dev.ratelimit.counter.Reading;
  */
 final class Lease extends AtomicLong implements Payment {
 
+	private static final AtomicIntegerFieldUpdater<Lease> AWAITED = AtomicIntegerFieldUpdater.newUpdater(Lease.class,
+			"awaited");
+
+	private final transient Leases home;
+
 	private final transient Grant grant;
 
 	private final long expires;
@@ -21,42 +28,30 @@ final class Lease extends AtomicLong implements Payment {
 
 	private long measured;
 
+	/** 1 if its rest is given back when it ends. */
+	private transient volatile int awaited;
+
 	/**
-	 * Creates a lease.
-	 * @param grant what Redis granted
-	 * @param expires when it ends, counted from before it was asked for: so it ends here
+	 * @param expires when it ends, counted from before the call was sent: so it ends here
 	 * before it ends in Redis
-	 * @param lowWater how many are left when the next one is to be fetched
+	 * @param lowWater permits left at which the next lease is fetched
 	 */
-	Lease(Grant grant, long expires, long lowWater) {
+	Lease(Leases home, Grant grant, long expires, long lowWater) {
 		super(grant.permits());
+		this.home = home;
 		this.grant = grant;
 		this.expires = expires;
 		this.lowWater = lowWater;
 	}
 
 	/**
-	 * Spends permits, all or none of them.
+	 * Spends permits.
+	 * @return how many, 0 if fewer than {@code least} are left
 	 */
-	boolean take(long permits) {
+	long take(long least, long most) {
 		long left = get();
-		while (left >= permits) {
-			if (weakCompareAndSetVolatile(left, left - permits)) {
-				return true;
-			}
-			left = get();
-		}
-		return false;
-	}
-
-	/**
-	 * Spends as many permits as there are, at most the given number.
-	 * @return how many
-	 */
-	long takeUpTo(long permits) {
-		long left = get();
-		while (left > 0) {
-			long taken = Math.min(left, permits);
+		while (left >= least) {
+			long taken = Math.min(left, most);
 			if (weakCompareAndSetVolatile(left, left - taken)) {
 				return taken;
 			}
@@ -65,13 +60,42 @@ final class Lease extends AtomicLong implements Payment {
 		return 0;
 	}
 
+	/**
+	 * Permits that can be spent now.
+	 */
+	long left(long now) {
+		return isOver(now) ? 0 : Math.max(0, get());
+	}
+
 	@Override
 	public void putBack(long permits) {
-		addAndGet(permits);
+		this.home.putBack(this, permits);
 	}
 
 	boolean isOver(long now) {
 		return now - this.expires >= 0;
+	}
+
+	/** Nanoseconds until it ends. */
+	long lasts(long now) {
+		return this.expires - now;
+	}
+
+	/**
+	 * Begins to await its end.
+	 * @return whether nobody else awaits it
+	 */
+	boolean awaitEnd() {
+		return AWAITED.compareAndSet(this, 0, 1);
+	}
+
+	/**
+	 * The permits that are left at its end, to be given back. Permits that are put back
+	 * later make another end.
+	 */
+	long end() {
+		this.awaited = 0;
+		return getAndSet(0);
 	}
 
 	boolean expiresBefore(Lease other) {
@@ -83,21 +107,13 @@ final class Lease extends AtomicLong implements Payment {
 	}
 
 	/**
-	 * Permits spent since this was last called. Only for the one that measures.
+	 * Permits spent since the last call of this method.
 	 */
 	long spentSince() {
 		long spent = this.grant.permits() - get();
 		long fresh = spent - this.measured;
 		this.measured = spent;
 		return fresh;
-	}
-
-	/**
-	 * Ends it.
-	 * @return permits that were not spent
-	 */
-	long end() {
-		return getAndSet(0);
 	}
 
 	Grant grant() {
@@ -107,7 +123,14 @@ final class Lease extends AtomicLong implements Payment {
 	@Override
 	public Reading reading(Counter counter) {
 		Reading granted = this.grant.readings().get(0);
-		return new Reading(counter, granted.state(), granted.time(), Math.max(0, get()));
+		long left = Math.max(0, get());
+		return counter.spec().settles() ? new LeasedReading(this, counter, granted, left)
+				: new Reading(counter, granted.state(), granted.time(), left);
+	}
+
+	@Override
+	public List<Reading.Taken> taken(long permits) {
+		return List.of(new Reading.Taken(this.grant.readings().get(0).time(), permits));
 	}
 
 }

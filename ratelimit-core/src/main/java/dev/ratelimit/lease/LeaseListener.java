@@ -7,8 +7,8 @@ package dev.ratelimit.lease;
 public interface LeaseListener {
 
 	/**
-	 * A lease was asked for and Redis has answered.
-	 * @param permits how many it granted, 0 if it refused
+	 * Redis has answered a call for a lease.
+	 * @param permits permits that it granted, 0 if it refused
 	 */
 	void fetched(long permits);
 

@@ -5,10 +5,11 @@ import java.time.Duration;
 /**
  * How permits are taken ahead.
  *
- * @param refresh how long a lease should last
- * @param prefetchAt percentage left at which the next one is fetched
- * @param expires after which unspent permits are lost
- * @param maxCounters how many counters are known here; the least used are forgotten
+ * @param refresh time that a lease should last
+ * @param prefetchAt percentage left at which the next lease is fetched
+ * @param expires time after which unspent permits are lost
+ * @param maxCounters largest number of counters in this instance; the least used are
+ * forgotten
  */
 public record LeaseOptions(Duration refresh, int prefetchAt, Duration expires, long maxCounters) {
 
@@ -26,7 +27,7 @@ public record LeaseOptions(Duration refresh, int prefetchAt, Duration expires, l
 			throw new IllegalArgumentException("expires must not be before refresh but was " + expires);
 		}
 		if (maxCounters < 1) {
-			throw new IllegalArgumentException("at least 1 counter must be known but it was " + maxCounters);
+			throw new IllegalArgumentException("max-counters must be at least 1 but was " + maxCounters);
 		}
 	}
 

@@ -1,8 +1,8 @@
 package dev.ratelimit.lease;
 
 /**
- * How large the next lease should be: what is spent in one refresh interval, one more
- * each time that was spent in full, and half as much when Redis could not give it. Used
+ * The size of the next lease: the permits spent in one refresh interval, one more after
+ * each lease that was spent in full, and half as many after Redis granted too few. Used
  * by one thread at a time.
  */
 final class LeaseSize {
@@ -16,11 +16,11 @@ final class LeaseSize {
 	private long ceiling = Long.MAX_VALUE;
 
 	/**
-	 * Permits were spent. A time weighs as much as it lasted, or two requests that come
-	 * together while no lease can be had would look like a flood.
-	 * @param permits how many
+	 * Measures spent permits. A measurement weighs as much as it lasted, otherwise two
+	 * simultaneous requests without a lease would look like a flood.
+	 * @param permits how many were spent
 	 * @param elapsed in how many nanoseconds
-	 * @param interval for how many nanoseconds a lease should last
+	 * @param interval nanoseconds that a lease should last
 	 */
 	void spent(long permits, long elapsed, long interval) {
 		double nanos = Math.max(1, elapsed);
@@ -30,13 +30,13 @@ final class LeaseSize {
 
 	/**
 	 * How many permits to ask for.
-	 * @param interval for how many nanoseconds they should last
-	 * @param most how many can be had without harm to others
+	 * @param interval nanoseconds that they should last
+	 * @param most how many can be taken without harm to others
 	 */
 	long next(long interval, long most) {
 		long needed = (long) (this.rate * interval / SECOND);
 		long size = Math.max(0, Math.min(Math.min(needed + this.extra, this.ceiling), most));
-		// What could not be asked for must not pile up until it can.
+		// Permits that could not be asked for must not pile up.
 		this.extra = Math.min(this.extra, Math.max(0, size - needed));
 		return size;
 	}

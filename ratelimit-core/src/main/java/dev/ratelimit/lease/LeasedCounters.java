@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -15,56 +16,61 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Enforcement;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Demand;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 
 /**
- * Counters that answer in-process what they can: by a refusal that still holds, or from
- * permits that were taken ahead. It stands outside the guard, so that what is paid for is
- * still spent while a breaker is open.
+ * Answers in-process where possible: by a refusal that still holds, or from permits that
+ * were taken ahead. It wraps the guard, so that leased permits are still spent while a
+ * breaker is open.
  *
  * <p>
- * A request spends of all its leases first; for the counters that have none Redis is
- * asked as ever, see {@link PartlyPaid}. Callers of different specs may share a counter:
- * what was leased or refused under one spec says nothing about the others, and a reset of
- * the counter drops it all.
+ * A request first spends permits of all its leases; Redis is asked for the counters that
+ * have none, see {@link PartlyPaid}. Callers of different specs may share a counter:
+ * leases and refusals under one spec say nothing about the others, and a reset of the
+ * counter drops all of them.
  */
 public final class LeasedCounters implements Counters, AutoCloseable {
 
-	private static final Duration GOODBYE = Duration.ofMillis(500);
+	private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(500);
 
 	private final Counters central;
 
-	private final Predicate<Counter> hot;
+	private final Demand demand;
 
 	private final LongSupplier nanos;
 
-	private final Refusals refusals;
+	private final DeniedCache denied;
 
 	private final LocalCounters locals;
 
 	private final LeaseCalls calls;
 
+	private final Refunds refunds;
+
 	/**
-	 * Creates counters.
 	 * @param central where permits come from
 	 * @param options how they are taken ahead
-	 * @param instances how many share them
-	 * @param hot sees every counter that is not leased anyway, and says whether one that
-	 * adapts is leased now
-	 * @param listener sees leases
+	 * @param instances number of instances that share them
+	 * @param demand counts requests for counters that are not leased anyway, and says
+	 * whether an adaptive one is leased now
+	 * @param listener sees each lease
 	 * @param nanos a monotonic clock
 	 */
-	public LeasedCounters(Counters central, LeaseOptions options, IntSupplier instances, Predicate<Counter> hot,
+	public LeasedCounters(Counters central, LeaseOptions options, IntSupplier instances, Demand demand,
 			LeaseListener listener, LongSupplier nanos) {
 		this.central = central;
-		this.hot = hot;
+		this.demand = demand;
 		this.nanos = nanos;
-		this.refusals = new Refusals(options.maxCounters(), nanos.getAsLong());
+		this.denied = new DeniedCache(options.maxCounters(), nanos.getAsLong());
 		this.locals = new LocalCounters(options);
-		this.calls = new LeaseCalls(central, this.locals, this.refusals, instances, listener, nanos);
+		this.refunds = new Refunds(central, nanos);
+		this.calls = new LeaseCalls(central, this.locals, this.denied, instances, listener, nanos);
 	}
 
 	@Override
@@ -73,28 +79,35 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	}
 
 	@Override
-	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
 		long now = this.nanos.getAsLong();
-		Grant refused = this.refusals.find(counters, permits, now);
+		Grant refused = this.denied.find(counters, permits, now);
 		if (refused != null) {
-			return CompletableFuture.completedFuture(refused);
+			answer.accept(refused);
 		}
-		if (permits.most() == 0 || permits.unit() != permits.most()) {
-			return this.calls.ask(counters, permits, timeout, now);
+		else if (permits.most() == 0 || permits.unit() != permits.most()) {
+			this.calls.ask(counters, permits, timeout, now, answer);
 		}
-		return spend(counters, permits, timeout, now);
+		else {
+			spend(counters, permits, timeout, now, answer);
+		}
 	}
 
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
-		grant.readings().forEach((reading) -> this.refusals.forget(reading.counter()));
+		grant.readings().forEach((reading) -> this.denied.forget(reading.counter()));
 		return this.central.giveBack(grant, permits);
 	}
 
 	@Override
+	public CompletionStage<Settlement> settle(Correction correction) {
+		return this.refunds.settle(correction);
+	}
+
+	@Override
 	public CompletionStage<Void> reset(List<Counter> counters) {
-		forget(counters);
-		return this.central.reset(counters).thenRun(() -> forget(counters));
+		forget(counters::contains);
+		return this.central.reset(counters).thenRun(() -> forget(counters::contains));
 	}
 
 	@Override
@@ -103,61 +116,48 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	}
 
 	/**
-	 * Drops what is known here of counters: their permits may be gone or be more.
-	 */
-	public void forget(List<Counter> counters) {
-		this.refusals.forget(counters, this.nanos.getAsLong());
-		counters.forEach(this.locals::forget);
-	}
-
-	/**
-	 * Drops what is known here of counters that somebody else has reset. Looks at all
-	 * there are, so it is not for a thread that is in a hurry.
+	 * Drops the leases and refusals of counters that another instance has reset.
 	 */
 	public void forget(Set<String> keys) {
-		Predicate<Counter> which = (counter) -> keys.contains(counter.key());
-		this.refusals.forget(which, this.nanos.getAsLong());
+		forget((counter) -> keys.contains(counter.key()));
+	}
+
+	/** Walks through all counters, so it is too slow for the path of a check. */
+	private void forget(Predicate<Counter> which) {
+		this.denied.forget(which, this.nanos.getAsLong());
 		this.locals.forget(which);
 	}
 
 	/**
-	 * Drops all refusals: counters may have been reset without this instance hearing it.
+	 * Drops all refusals: this instance may have missed a reset.
 	 */
 	public void forgetRefusals() {
-		this.refusals.forgetAll(this.nanos.getAsLong());
+		this.denied.forget((counter) -> true, this.nanos.getAsLong());
 	}
 
 	/**
-	 * Drops everything that is known here.
-	 */
-	public void forgetAll() {
-		forgetRefusals();
-		this.locals.forgetAll();
-	}
-
-	/**
-	 * Gives back what was not spent, and waits a moment for that to arrive.
+	 * Gives unspent permits back, and waits up to half a second for that.
 	 */
 	@Override
 	public void close() {
 		List<CompletableFuture<?>> givenBack = new ArrayList<>();
 		for (Lease lease : this.locals.removeAll()) {
-			long left = lease.end();
+			long left = lease.getAndSet(0);
 			if (left > 0 && !lease.isOver(this.nanos.getAsLong())) {
 				givenBack.add(this.central.giveBack(lease.grant(), left).toCompletableFuture());
 			}
 		}
 		CompletableFuture.allOf(givenBack.toArray(CompletableFuture<?>[]::new))
 			.exceptionally((failure) -> null)
-			.completeOnTimeout(null, GOODBYE.toMillis(), TimeUnit.MILLISECONDS)
+			.completeOnTimeout(null, CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
 			.join();
 	}
 
 	/**
-	 * How many leased counters and refusals are known, with one for each spec.
+	 * The number of leased counters and refusals, each spec counted by itself.
 	 */
 	long size() {
-		return this.locals.size() + this.refusals.size();
+		return this.locals.size() + this.denied.size();
 	}
 
 	@Override
@@ -165,13 +165,17 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		return "leased " + this.central;
 	}
 
-	private CompletionStage<Grant> spend(List<Counter> counters, Permits permits, Duration timeout, long now) {
+	private void spend(List<Counter> counters, Permits permits, Duration timeout, long now, Consumer<Grant> answer) {
 		long cost = permits.most();
 		@Nullable Payment[] payments = null;
 		List<Counter> rest = null;
 		boolean strict = true;
 		for (int i = 0; i < counters.size(); i++) {
 			Counter counter = counters.get(i);
+			if (counter.spec().enforcement() != Enforcement.LEASED) {
+				// Strict counters too, so that operators see them.
+				this.demand.count(counter);
+			}
 			LeasedSpec leased = isLeased(counter, cost) ? this.locals.get(counter, now) : null;
 			Payment payment = (leased != null) ? leased.spend(cost, now) : null;
 			strict &= leased == null;
@@ -186,24 +190,26 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 			}
 		}
 		if (strict) {
-			return this.calls.ask(counters, permits, timeout, now);
+			this.calls.ask(counters, permits, timeout, now, answer);
+			return;
 		}
 		@Nullable Payment[] paid = (payments != null) ? payments : new Payment[counters.size()];
 		if (rest == null) {
-			return CompletableFuture
-				.completedFuture(new Grant(permits, cost, Payment.readings(counters, paid), Decision.Source.LEASE));
+			answer.accept(new Grant(permits, cost, new LeasedReadings(counters, paid), Decision.Source.LEASE));
 		}
-		return new PartlyPaid(this.locals, this.calls, this.nanos, counters, paid, rest, permits, timeout, now).ask();
+		else {
+			new PartlyPaid(this.calls, counters, paid, rest, permits, timeout, now, answer).ask();
+		}
 	}
 
-	/**
-	 * Strict counters are only watched, so that operators see them. A cost that never
-	 * fits says nothing about what callers will spend.
-	 */
+	/** A cost that never fits says nothing about the costs of other requests. */
 	private boolean isLeased(Counter counter, long cost) {
-		Enforcement enforcement = counter.spec().enforcement();
-		return (enforcement == Enforcement.LEASED || this.hot.test(counter) && enforcement == Enforcement.ADAPTIVE)
-				&& cost <= counter.spec().largestCost();
+		boolean leased = switch (counter.spec().enforcement()) {
+			case STRICT -> false;
+			case LEASED -> true;
+			case ADAPTIVE -> this.demand.isHot(counter);
+		};
+		return leased && cost <= counter.spec().largestCost();
 	}
 
 }

@@ -11,9 +11,9 @@ import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Reading;
 
 /**
- * One counter as the callers of one spec spend it: their leases, how fast these go, which
- * costs came by, and what Redis said last. Callers of another tier or version have one of
- * their own on the same {@link LocalCounter}.
+ * The leases of one counter for the callers of one spec: how fast they are spent, the
+ * costs of requests, and the last answer of Redis. Callers of another tier or version
+ * have a spec of their own on the same {@link LocalCounter}.
  */
 final class LeasedSpec {
 
@@ -35,7 +35,12 @@ final class LeasedSpec {
 
 	private final LargestCosts costs;
 
-	/** Expires before Redis does: a lease spent late would admit more than the limit. */
+	private final Gate gate = new Gate();
+
+	/**
+	 * Nanoseconds for which a lease can be spent. It expires before Redis forgets it: a
+	 * lease spent late would admit more than the limit.
+	 */
 	private final long lifetime;
 
 	private final LeaseSize size = new LeaseSize();
@@ -44,13 +49,13 @@ final class LeasedSpec {
 	private final AtomicLong missed = new AtomicLong();
 
 	/**
-	 * While a lease is being fetched, from when on another one may be although the first
-	 * is not there. Not at each deadline that Redis misses: more would come in the end
-	 * than anybody can spend.
+	 * While a lease is being fetched, the time from which another one may be fetched
+	 * although the first has not arrived. Not at each deadline that Redis misses: in the
+	 * end more would arrive than requests can spend.
 	 */
 	private final AtomicLong again = new AtomicLong(IDLE);
 
-	private volatile @Nullable Told told;
+	private volatile @Nullable LastKnown lastKnown;
 
 	/** From when on the rate is measured. */
 	private volatile long since = NEVER;
@@ -76,20 +81,24 @@ final class LeasedSpec {
 		return this.counter;
 	}
 
+	Gate gate() {
+		return this.gate;
+	}
+
 	CounterSpec spec() {
 		return this.counter.spec();
 	}
 
 	/**
 	 * Spends permits of leases.
-	 * @return what was spent, {@code null} if Redis has to be asked
+	 * @return the payment, {@code null} if Redis has to be asked
 	 */
 	@Nullable Payment spend(long permits, long now) {
 		this.costs.add(permits, now);
 		Payment payment = this.leases.spend(permits, now);
 		if (payment == null) {
 			if (this.since == NEVER) {
-				// The first one only starts the clock.
+				// The first request only starts the clock.
 				this.since = now;
 			}
 			else {
@@ -106,11 +115,8 @@ final class LeasedSpec {
 		return this.leases.spend(permits, now);
 	}
 
-	/**
-	 * Whether it is time for another lease.
-	 */
 	boolean wants(long now) {
-		if (this.leases.areEnough(now) || this.told == null || isFetching(now)) {
+		if (this.leases.areEnough(now) || this.lastKnown == null || isFetching(now)) {
 			return false;
 		}
 		return this.leases.isLive(now) || this.missed.get() >= SAMPLE
@@ -123,7 +129,7 @@ final class LeasedSpec {
 	}
 
 	/**
-	 * Begins to fetch a lease. Whoever gets {@code true} must say how it ended.
+	 * Begins to fetch a lease. A caller that gets {@code true} must report the outcome.
 	 */
 	boolean begin(long now) {
 		long again = this.again.get();
@@ -131,7 +137,7 @@ final class LeasedSpec {
 	}
 
 	/**
-	 * The lease that was asked for then has come, or never will.
+	 * The call for a lease that was sent at this time has ended.
 	 */
 	void end(long sent) {
 		this.again.compareAndSet(again(sent), IDLE);
@@ -143,14 +149,15 @@ final class LeasedSpec {
 
 	/**
 	 * How many permits to fetch.
-	 * @param interval for how many nanoseconds they should last
-	 * @param most how many can be had without harm to others
+	 * @param interval nanoseconds that they should last
+	 * @param most how many can be taken without harm to others
 	 */
 	synchronized long size(long interval, long most, long now) {
 		long spent = this.missed.getAndSet(0) + this.leases.spentSince();
 		for (Lease ended : this.leases.removeEnded(now)) {
 			spent += ended.spentSince();
-			this.size.ended(ended.end());
+			// The rest of a lease with refunds is given back, see Refunds.
+			this.size.ended(ended.isOver(now) ? (spec().settles() ? ended.get() : ended.getAndSet(0)) : 0);
 		}
 		this.size.spent(spent, now - this.since, interval);
 		this.since = now;
@@ -158,15 +165,15 @@ final class LeasedSpec {
 	}
 
 	/**
-	 * A lease was asked for and this came of it, in time or late.
-	 * @param wanted how many permits were asked for
+	 * Takes over the answer to a call for a lease, in time or late.
+	 * @param wanted permits that were asked for
 	 */
 	synchronized void fetched(Grant grant, long wanted, long sent, long now) {
 		if (!grant.readings().isEmpty()) {
-			told(grant.readings().get(0), sent, now);
+			learn(grant.readings().get(0), sent, now);
 			if (grant.permits() > 0) {
-				this.leases
-					.add(new Lease(grant, sent + this.lifetime, grant.permits() * this.options.prefetchAt() / 100));
+				this.leases.add(new Lease(this.leases, grant, sent + this.lifetime,
+						grant.permits() * this.options.prefetchAt() / 100));
 			}
 			if (grant.permits() < wanted) {
 				this.size.refused(wanted);
@@ -176,30 +183,24 @@ final class LeasedSpec {
 	}
 
 	/**
-	 * Redis has told the state of the counter.
-	 * @param sent when it was asked, so that an answer that was overtaken changes nothing
+	 * Remembers the state of the counter in Redis.
+	 * @param sent when the call was sent, so that an overtaken answer changes nothing
 	 */
-	void told(Reading reading, long sent, long now) {
-		Told known = this.told;
+	void learn(Reading reading, long sent, long now) {
+		LastKnown known = this.lastKnown;
 		if (known == null || sent - known.sent() >= 0) {
-			this.told = new Told(reading.state(), reading.time(), sent, now);
+			this.lastKnown = new LastKnown(reading.state(), reading.time(), sent, now);
 		}
 	}
 
-	@Nullable Told told() {
-		return this.told;
+	@Nullable LastKnown lastKnown() {
+		return this.lastKnown;
 	}
 
-	/**
-	 * For how many nanoseconds a lease can be spent.
-	 */
 	long lifetime() {
 		return this.lifetime;
 	}
 
-	/**
-	 * The largest cost of the last minute.
-	 */
 	long largestCost(long now) {
 		return this.costs.largest(now);
 	}
@@ -216,30 +217,24 @@ final class LeasedSpec {
 				&& (this.since == NEVER || now - this.since > this.options.expires().toNanos());
 	}
 
-	/**
-	 * Permits that are leased, not spent and not over.
-	 */
 	long held(long now) {
 		return this.leases.left(now);
 	}
 
-	/**
-	 * Takes out all leases, to be given back.
-	 */
 	List<Lease> removeAll() {
 		return this.leases.removeAll();
 	}
 
 	/**
-	 * What Redis said of the counter.
+	 * The counter as Redis last reported it.
 	 *
-	 * @param state its state, with all that was taken by then
-	 * @param time when, on the clock of Redis
-	 * @param sent when it was asked, on the clock of this instance
-	 * @param received when the answer came, which is later than it was true: so what has
-	 * come back since is never overestimated
+	 * @param state its state, including all permits taken by then
+	 * @param time time of the state, on the clock of Redis
+	 * @param sent when the call was sent, on the clock of this instance
+	 * @param received when the answer arrived, which is later than the state: so permits
+	 * that came back since are never overestimated
 	 */
-	record Told(long[] state, long time, long sent, long received) {
+	record LastKnown(long[] state, long time, long sent, long received) {
 
 		long timeAt(long now) {
 			return this.time + (now - this.received) / 1_000;

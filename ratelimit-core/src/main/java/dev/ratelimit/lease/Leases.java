@@ -10,8 +10,8 @@ import dev.ratelimit.counter.Reading;
 
 /**
  * The leases of one counter under one spec, in the order in which they expire. The oldest
- * is spent first, and its last permits pay together with the next one; so nothing is lost
- * that a request could use before it expires.
+ * is spent first, and its last permits pay together with the next one, so no permit
+ * expires that a request could have used.
  *
  * <p>
  * Spending takes no lock and, from a single lease, no memory. The array is replaced once
@@ -20,8 +20,8 @@ import dev.ratelimit.counter.Reading;
 final class Leases {
 
 	/**
-	 * As a rule there are two. More come when Redis answers later than the deadline of a
-	 * check; then the oldest, which expires first, makes room.
+	 * Usually there are two. There are more when Redis answers later than the deadline of
+	 * a check; then the oldest, which expires first, is dropped.
 	 */
 	private static final int MOST = 16;
 
@@ -31,14 +31,14 @@ final class Leases {
 
 	/**
 	 * Spends permits.
-	 * @return what was spent, {@code null} if all leases together have too little
+	 * @return the payment, {@code null} if all leases together have too few
 	 */
 	@Nullable Payment spend(long permits, long now) {
 		Lease[] leases = this.leases;
 		for (int i = 0; i < leases.length; i++) {
 			Lease lease = leases[i];
 			if (!lease.isOver(now)) {
-				if (lease.take(permits)) {
+				if (lease.take(permits, permits) > 0) {
 					return lease;
 				}
 				if (lease.get() > 0) {
@@ -49,19 +49,16 @@ final class Leases {
 		return null;
 	}
 
-	/**
-	 * Permits that are not spent and not over.
-	 */
 	long left(long now) {
 		long left = 0;
 		for (Lease lease : this.leases) {
-			left += lease.isOver(now) ? 0 : Math.max(0, lease.get());
+			left += lease.left(now);
 		}
 		return left;
 	}
 
 	/**
-	 * Whether one is not over yet, spent or not.
+	 * Whether a lease has not expired, spent or not.
 	 */
 	boolean isLive(long now) {
 		Lease[] leases = this.leases;
@@ -69,7 +66,7 @@ final class Leases {
 	}
 
 	/**
-	 * Whether so much is left that the next one need not be fetched yet.
+	 * Whether enough permits are left to fetch no other lease yet.
 	 */
 	boolean areEnough(long now) {
 		Lease[] leases = this.leases;
@@ -78,13 +75,13 @@ final class Leases {
 		}
 		long enough = leases[leases.length - 1].lowWater();
 		for (int i = leases.length - 1; i >= 0 && enough >= 0; i--) {
-			enough -= leases[i].isOver(now) ? 0 : Math.max(0, leases[i].get());
+			enough -= leases[i].left(now);
 		}
 		return enough < 0;
 	}
 
 	/**
-	 * Permits spent since this was last called.
+	 * Permits spent since the last call of this method.
 	 */
 	synchronized long spentSince() {
 		long spent = 0;
@@ -105,13 +102,27 @@ final class Leases {
 	}
 
 	/**
-	 * Takes out the leases that are spent or over.
+	 * Returns permits to a lease. A lease that was removed because it was spent is added
+	 * again: the request that spent its last permits may be refused by another limit.
+	 */
+	synchronized void putBack(Lease lease, long permits) {
+		lease.addAndGet(permits);
+		for (Lease known : this.leases) {
+			if (known == lease) {
+				return;
+			}
+		}
+		add(lease);
+	}
+
+	/**
+	 * Removes the leases that are spent or expired.
 	 */
 	synchronized List<Lease> removeEnded(long now) {
 		List<Lease> kept = new ArrayList<>();
 		List<Lease> ended = new ArrayList<>();
 		for (Lease lease : this.leases) {
-			(lease.isOver(now) || lease.get() <= 0 ? ended : kept).add(lease);
+			((lease.isOver(now) || lease.get() <= 0) ? ended : kept).add(lease);
 		}
 		if (!ended.isEmpty()) {
 			this.leases = kept.toArray(Lease[]::new);
@@ -119,9 +130,6 @@ final class Leases {
 		return ended;
 	}
 
-	/**
-	 * Takes out all leases, to be given back.
-	 */
 	synchronized List<Lease> removeAll() {
 		List<Lease> all = List.of(this.leases);
 		this.leases = NONE;
@@ -129,7 +137,7 @@ final class Leases {
 	}
 
 	/**
-	 * Leases of which none has enough alone.
+	 * Several leases that pay together: none of them has enough alone.
 	 */
 	private static final class Together implements Payment {
 
@@ -143,21 +151,21 @@ final class Leases {
 		}
 
 		static @Nullable Payment spend(Lease[] leases, int from, long permits, long now) {
-			long there = 0;
+			long left = 0;
 			for (int i = from; i < leases.length; i++) {
-				there += leases[i].isOver(now) ? 0 : Math.max(0, leases[i].get());
+				left += leases[i].left(now);
 			}
-			if (there < permits) {
+			if (left < permits) {
 				return null;
 			}
 			Together payment = new Together(leases, new long[leases.length]);
 			long missing = permits;
 			for (int i = from; i < leases.length && missing > 0; i++) {
-				payment.taken[i] = leases[i].isOver(now) ? 0 : leases[i].takeUpTo(missing);
+				payment.taken[i] = leases[i].isOver(now) ? 0 : leases[i].take(1, missing);
 				missing -= payment.taken[i];
 			}
 			if (missing > 0) {
-				// Others were faster.
+				// Other threads were faster.
 				payment.putBack(permits - missing);
 				return null;
 			}
@@ -174,8 +182,8 @@ final class Leases {
 		}
 
 		/**
-		 * In the name of the newest one, whose window lasts longest: a give-back to Redis
-		 * carries the time of one grant.
+		 * The counter as of the newest lease. Each lease was granted at its own time,
+		 * which a give-back to Redis needs.
 		 */
 		@Override
 		public Reading reading(Counter counter) {
@@ -183,7 +191,22 @@ final class Leases {
 			while (this.taken[newest] == 0) {
 				newest--;
 			}
-			return this.leases[newest].reading(counter);
+			return this.leases[newest].reading(counter).with(taken(newest - 1));
+		}
+
+		@Override
+		public List<Reading.Taken> taken(long permits) {
+			return taken(this.leases.length - 1);
+		}
+
+		private List<Reading.Taken> taken(int from) {
+			List<Reading.Taken> taken = new ArrayList<>();
+			for (int i = from; i >= 0; i--) {
+				if (this.taken[i] > 0) {
+					taken.addAll(this.leases[i].taken(this.taken[i]));
+				}
+			}
+			return taken;
 		}
 
 	}

@@ -1,6 +1,7 @@
 package dev.ratelimit.lease;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -11,19 +12,20 @@ import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Reading;
 
 /**
- * What this instance knows of one counter. Callers with different quotas on it (tiers,
- * overrides, versions of a policy) each have a {@link LeasedSpec}: what was leased under
- * one spec pays only for requests under the same one. So an edit of a limit takes effect
- * at once; what was leased before it expires, although Redis counted it.
+ * One counter in this instance. Callers with different quotas on it (tiers, overrides,
+ * versions of a policy) each have a {@link LeasedSpec}: a lease pays only for requests
+ * under its own spec. So an edit of a limit takes effect at once; earlier leases expire
+ * unspent, although Redis counted them.
  *
  * <p>
- * What the specs share is the budget of calls for leases, and the costs that leases must
- * leave in Redis.
+ * The specs share the budget of calls for leases, and the costs that leases must leave in
+ * Redis.
  */
 final class LocalCounter {
 
 	/**
-	 * Specs that lease at the same time. Callers of any further ones ask Redis each time.
+	 * Largest number of specs that lease at the same time. Callers of other specs ask
+	 * Redis each time.
 	 */
 	static final int MOST_SPECS = 16;
 
@@ -47,9 +49,6 @@ final class LocalCounter {
 		this.nextCall = new AtomicLong(now);
 	}
 
-	/**
-	 * What is leased under a spec, {@code null} if it is not known.
-	 */
 	@Nullable LeasedSpec under(CounterSpec spec) {
 		for (LeasedSpec known : this.specs) {
 			if (known.spec() == spec) {
@@ -59,25 +58,14 @@ final class LocalCounter {
 		return null;
 	}
 
-	/**
-	 * Whether another spec can be added.
-	 */
 	boolean hasRoom(long now) {
 		LeasedSpec[] specs = this.specs;
-		if (specs.length < MOST_SPECS) {
-			return true;
-		}
-		for (LeasedSpec spec : specs) {
-			if (spec.isUnused(now)) {
-				return true;
-			}
-		}
-		return false;
+		return specs.length < MOST_SPECS || Arrays.stream(specs).anyMatch((spec) -> spec.isUnused(now));
 	}
 
 	/**
-	 * Adds a spec if there is room. Those that nobody used for a minute go, and if there
-	 * are too many also those that are not used now.
+	 * Adds a spec if there is room. Specs unused for a minute are dropped, and if there
+	 * are too many also those not in use now.
 	 */
 	synchronized void add(Counter counter, long now) {
 		if (under(counter.spec()) != null || !hasRoom(now)) {
@@ -94,16 +82,13 @@ final class LocalCounter {
 		this.specs = kept.toArray(LeasedSpec[]::new);
 	}
 
-	/**
-	 * How many specs are known.
-	 */
 	int size() {
 		return this.specs.length;
 	}
 
 	/**
-	 * How many permits to fetch by a call of their own, 0 for none. For any other number
-	 * the caller must make the call and say how it ended.
+	 * How many permits to fetch by a separate call, 0 for none. For any other number the
+	 * caller must make the call and report the outcome.
 	 */
 	long fetch(LeasedSpec spec, int instances, long now) {
 		long next = this.nextCall.get();
@@ -119,16 +104,16 @@ final class LocalCounter {
 	}
 
 	/**
-	 * How many permits to fetch by a call that a request makes anyway, 0 for none. For
-	 * any other number the caller must say how it ended.
-	 * @param cost what the request takes for itself
+	 * How many permits to fetch in the call of a request, 0 for none. For any other
+	 * number the caller must report the outcome.
+	 * @param cost permits of the request itself
 	 */
 	long fetchAlong(LeasedSpec spec, long cost, int instances, long now) {
 		if (!spec.begin(now)) {
 			return 0;
 		}
 		long shared = Math.max(this.options.refresh().toNanos(), live(spec, now) * gap(instances));
-		// No longer than they live: the rest would be lost.
+		// For no longer than a lease lives: the rest would be lost.
 		long interval = Math.min(shared, spec.lifetime());
 		long size = spec.size(interval, most(spec, cost, instances, now), now);
 		if (size == 0) {
@@ -143,14 +128,11 @@ final class LocalCounter {
 	}
 
 	/**
-	 * How many specs share the calls. One that an edit has replaced has no lease soon.
+	 * The number of specs that share the calls. A spec that an edit has replaced soon has
+	 * no lease.
 	 */
 	private long live(LeasedSpec asking, long now) {
-		long live = 1;
-		for (LeasedSpec spec : this.specs) {
-			live += (spec != asking && spec.isLive(now)) ? 1 : 0;
-		}
-		return live;
+		return 1 + Arrays.stream(this.specs).filter((spec) -> spec != asking && spec.isLive(now)).count();
 	}
 
 	/**
@@ -160,13 +142,13 @@ final class LocalCounter {
 	 */
 	private long most(LeasedSpec asking, long cost, int instances, long now) {
 		Reading expected = expected(asking, now);
-		long left = (expected != null) ? expected.available(expected.time()) - cost : 0;
+		long left = (expected != null) ? expected.available() - cost : 0;
 		long most = Math.min(left / (2L * instances), (left - asking.largestCost(now)) / instances);
 		for (LeasedSpec other : this.specs) {
 			long largest = (other != asking) ? other.largestCost(now) : 0;
 			// A permit of one spec may be worth many of another, so it is tried out.
 			while (expected != null && most > 0 && largest > 0
-					&& available(other, without(expected, cost + most * instances)) < largest) {
+					&& availableAfter(other, expected, cost + most * instances) < largest) {
 				most /= 2;
 			}
 		}
@@ -174,18 +156,18 @@ final class LocalCounter {
 	}
 
 	/**
-	 * The counter as it should be by now, for callers of a spec: as Redis told it last,
-	 * and if it has told callers of other specs since, the worst of that.
+	 * The estimated counter for callers of a spec: as Redis last reported it, or the
+	 * lowest report to callers of other specs since then.
 	 */
 	private @Nullable Reading expected(LeasedSpec asking, long now) {
-		LeasedSpec.Told own = asking.told();
+		LeasedSpec.LastKnown own = asking.lastKnown();
 		Reading worst = null;
 		long least = Long.MAX_VALUE;
 		for (LeasedSpec spec : this.specs) {
-			LeasedSpec.Told told = spec.told();
-			if (own != null && told != null && told.sent() - own.sent() >= 0) {
-				Reading reading = new Reading(asking.counter(), told.state(), told.timeAt(now));
-				long available = reading.available(reading.time());
+			LeasedSpec.LastKnown lastKnown = spec.lastKnown();
+			if (own != null && lastKnown != null && lastKnown.sent() - own.sent() >= 0) {
+				Reading reading = new Reading(asking.counter(), lastKnown.state(), lastKnown.timeAt(now));
+				long available = reading.available();
 				if (available < least) {
 					least = available;
 					worst = reading;
@@ -195,37 +177,23 @@ final class LocalCounter {
 		return worst;
 	}
 
-	private static Reading without(Reading reading, long permits) {
+	/** Permits that callers of another spec have after these were taken. */
+	private static long availableAfter(LeasedSpec other, Reading reading, long taken) {
 		CounterSpec spec = reading.counter().spec();
 		long[] settled = spec.formula().settle(reading.state(), spec.paces(), reading.time());
-		return new Reading(reading.counter(), spec.formula().take(settled, spec.paces(), reading.time(), permits),
-				reading.time());
-	}
-
-	private static long available(LeasedSpec spec, Reading reading) {
-		return new Reading(spec.counter(), reading.state(), reading.time()).available(reading.time());
+		long[] after = spec.formula().take(settled, spec.paces(), reading.time(), taken);
+		return new Reading(other.counter(), after, reading.time()).available();
 	}
 
 	/**
-	 * Permits that are leased under all specs, not spent and not over.
+	 * Permits leased under all specs that are neither spent nor expired.
 	 */
 	long held(long now) {
-		long held = 0;
-		for (LeasedSpec spec : this.specs) {
-			held += spec.held(now);
-		}
-		return held;
+		return Arrays.stream(this.specs).mapToLong((spec) -> spec.held(now)).sum();
 	}
 
-	/**
-	 * Takes out the leases of all specs, to be given back.
-	 */
 	List<Lease> removeAll() {
-		List<Lease> all = new ArrayList<>();
-		for (LeasedSpec spec : this.specs) {
-			all.addAll(spec.removeAll());
-		}
-		return all;
+		return Arrays.stream(this.specs).flatMap((spec) -> spec.removeAll().stream()).toList();
 	}
 
 }

@@ -8,13 +8,11 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.Enforcement;
 import dev.ratelimit.counter.Counter;
 
 /**
- * The counters of which this instance leases permits. Their number, with one for each
- * spec of a counter, is bounded: when there are too many, those least worth keeping are
- * forgotten, with their leases.
+ * The counters of which this instance leases permits. Their number, counted by spec, is
+ * bounded: when there are too many, the least used are forgotten with their leases.
  */
 final class LocalCounters {
 
@@ -32,7 +30,7 @@ final class LocalCounters {
 	}
 
 	/**
-	 * What is leased under the spec of a counter; makes a place for it if there is none.
+	 * The leases under the spec of a counter; added if there are none.
 	 * @return {@code null} if too many other specs of the counter are in use
 	 */
 	@Nullable LeasedSpec get(Counter counter, long now) {
@@ -41,45 +39,36 @@ final class LocalCounters {
 		if (leased != null || local != null && !local.hasRoom(now)) {
 			return leased;
 		}
-		// In one step with the cache, which weighs a counter by its specs.
-		return this.counters.asMap().compute(counter, (key, there) -> {
-			LocalCounter grown = (there != null) ? there : new LocalCounter(this.options, now);
+		// Inside the cache, which weighs a counter by the number of its specs.
+		return this.counters.asMap().compute(counter, (key, known) -> {
+			LocalCounter grown = (known != null) ? known : new LocalCounter(this.options, now);
 			grown.add(counter, now);
 			return grown;
 		}).under(counter.spec());
 	}
 
 	/**
-	 * What is leased under the spec of a counter, {@code null} if nothing is known of it.
+	 * The leases under the spec of a counter, {@code null} if there are none.
 	 */
 	@Nullable LeasedSpec find(Counter counter) {
-		LocalCounter local = (counter.spec().enforcement() != Enforcement.STRICT) ? this.counters.getIfPresent(counter)
-				: null;
+		LocalCounter local = this.counters.getIfPresent(counter);
 		return (local != null) ? local.under(counter.spec()) : null;
 	}
 
 	/**
-	 * Permits of a counter that are leased under any spec, not spent and not over.
+	 * Permits of a counter leased under any spec that are neither spent nor expired.
 	 */
 	long held(Counter counter, long now) {
 		LocalCounter local = this.counters.getIfPresent(counter);
 		return (local != null) ? local.held(now) : 0;
 	}
 
-	void forget(Counter counter) {
-		this.counters.invalidate(counter);
-	}
-
 	void forget(Predicate<Counter> which) {
 		this.counters.asMap().keySet().removeIf(which);
 	}
 
-	void forgetAll() {
-		this.counters.invalidateAll();
-	}
-
 	/**
-	 * Forgets all counters and takes out their leases, to be given back.
+	 * Forgets all counters and returns their leases, to be given back.
 	 */
 	List<Lease> removeAll() {
 		List<Lease> leases = new ArrayList<>();
@@ -88,9 +77,6 @@ final class LocalCounters {
 		return leases;
 	}
 
-	/**
-	 * How many specs of counters are known, at most the maximum.
-	 */
 	long size() {
 		this.counters.cleanUp();
 		return this.counters.asMap().values().stream().mapToLong(LocalCounter::size).sum();

@@ -1,5 +1,5 @@
 /**
- * What is decided in-process on Redis's behalf: permits taken ahead, and refusals that
+ * Decides in-process in place of Redis: by permits taken ahead, and by refusals that
  * still hold.
  */
 @NullMarked

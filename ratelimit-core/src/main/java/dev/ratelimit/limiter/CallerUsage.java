@@ -16,23 +16,21 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
-import dev.ratelimit.LimitStatus;
+import dev.ratelimit.MissingIdentity;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.counter.Grant;
-import dev.ratelimit.counter.Permits;
 import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * Looks at the counters of single callers and resets them, limit by limit. Nothing is
- * taken, and neither lists nor the switch have a say: it is about what was counted.
+ * Reads and resets the counters of single callers, limit by limit. It takes no permits,
+ * and ignores lists and the switch.
  *
  * <p>
- * A request here has what is known about the caller. Limits that count by something else
- * are left out, which {@link Found#missing} tells.
+ * The request holds the known dimensions of the caller. Limits that count by other
+ * dimensions are left out and listed in {@link Found#missing}.
  */
 public final class CallerUsage {
 
@@ -42,18 +40,15 @@ public final class CallerUsage {
 
 	private final Counters counters;
 
-	private final Parts parts;
-
-	CallerUsage(Supplier<PolicySet> policies, CounterResolver resolver, Counters counters, Parts parts) {
+	CallerUsage(Supplier<PolicySet> policies, CounterResolver resolver, Counters counters) {
 		this.policies = policies;
 		this.resolver = resolver;
 		this.counters = counters;
-		this.parts = parts;
 	}
 
 	/**
 	 * Finds the counters of a caller.
-	 * @param limits which limits are of interest
+	 * @param limits selects limits
 	 * @return {@code null} if there is no such policy
 	 */
 	public @Nullable Found find(Request request, Predicate<Limit> limits) {
@@ -66,42 +61,39 @@ public final class CallerUsage {
 		Map<String, List<Dimension>> missing = new LinkedHashMap<>();
 		for (CounterSpec spec : match.specs()) {
 			if (limits.test(spec.limit())) {
-				List<Counter> resolved = this.resolver.resolveAsCounted(match, spec, request);
+				List<Counter> resolved = resolve(match, spec, request);
 				counters.addAll(resolved);
 				if (resolved.isEmpty()) {
 					missing.put(spec.limit().name(), unknown(spec.limit(), request));
 				}
 			}
 		}
-		return new Found(match, counters, missing, policies.beside(request));
+		return new Found(match, counters, missing, policies.trial(request));
 	}
 
 	/**
-	 * What was used of counters that were found. Those of each limit are asked by
-	 * themselves, so that one that does not answer hides no other.
+	 * Reads counters that were found. The counters of each limit have a call of their
+	 * own, so that a missing answer affects one limit only.
 	 */
-	public CompletionStage<List<LimitUsage>> look(Found found, Request request) {
-		CompletableFuture<List<LimitUsage>> all = CompletableFuture.completedFuture(List.of());
-		for (String limit : found.limits()) {
-			all = all.thenCombine(look(found.counters(limit), request), (before, usage) -> {
-				List<LimitUsage> usages = new ArrayList<>(before);
-				usages.add(usage);
-				return usages;
-			});
-		}
-		return all;
+	public CompletionStage<List<LimitUsage>> read(Found found, Request request) {
+		List<CompletableFuture<LimitUsage>> usages = found.limits()
+			.stream()
+			.map((limit) -> read(found.counters(limit), request).toCompletableFuture())
+			.toList();
+		return CompletableFuture.allOf(usages.toArray(CompletableFuture<?>[]::new))
+			.thenApply((done) -> usages.stream().map(CompletableFuture::join).toList());
 	}
 
 	/**
-	 * Forgets what was counted, also for a version that is tried out beside.
+	 * Resets counters that were found, also those of a version on trial.
 	 */
 	public CompletionStage<Void> reset(Found found, Request request) {
-		List<Counter> counters = new ArrayList<>(this.parts.all(found.counters()));
-		Match beside = found.beside();
-		if (beside != null) {
-			for (CounterSpec spec : beside.specs()) {
+		List<Counter> counters = new ArrayList<>(found.counters());
+		Match trial = found.trial();
+		if (trial != null) {
+			for (CounterSpec spec : trial.specs()) {
 				if (found.limits().contains(spec.limit().name())) {
-					counters.addAll(this.parts.all(this.resolver.resolveAsCounted(beside, spec, request)));
+					counters.addAll(resolve(trial, spec, request));
 				}
 			}
 		}
@@ -109,7 +101,8 @@ public final class CallerUsage {
 	}
 
 	/**
-	 * The counter that one limit has for the request's caller; two after a turn of keys.
+	 * The counter of one limit for the request's caller; two for a while after a change
+	 * of epochs.
 	 * @throws IllegalArgumentException if there is no such policy or limit, or the
 	 * request lacks a dimension of it
 	 */
@@ -117,7 +110,7 @@ public final class CallerUsage {
 		Match match = this.policies.get().match(request);
 		if (match != null) {
 			for (CounterSpec spec : match.specs()) {
-				List<Counter> counters = this.resolver.resolve(match, spec, request);
+				List<Counter> counters = this.resolver.resolve(match, spec, request, MissingIdentity.SKIP);
 				if (spec.limit().name().equals(limit) && !counters.isEmpty()) {
 					return counters;
 				}
@@ -127,22 +120,21 @@ public final class CallerUsage {
 				+ "', or it counts by dimensions that the request does not have");
 	}
 
-	private CompletionStage<LimitUsage> look(List<Counter> counters, Request request) {
+	/**
+	 * As requests are counted: the IP replaces missing dimensions if the policy says so.
+	 */
+	private List<Counter> resolve(Match match, CounterSpec spec, Request request) {
+		return this.resolver.resolve(match, spec, request, match.policy().settings().onMissingIdentity());
+	}
+
+	private CompletionStage<LimitUsage> read(List<Counter> counters, Request request) {
 		CounterSpec spec = counters.get(0).spec();
-		return this.counters.acquire(this.parts.all(counters), Permits.NONE).handle((grant, failure) -> {
+		return this.counters.read(counters).handle((grant, failure) -> {
 			boolean answered = failure == null && grant.complete();
-			long held = counters.stream().mapToLong(this::held).min().orElseThrow();
+			long held = counters.stream().mapToLong(this.counters::held).min().orElseThrow();
 			return new LimitUsage(spec.limit(), spec.enforcement(), counters.get(0).key(),
-					unknown(spec.limit(), request), answered ? statuses(grant) : List.of(), held);
+					unknown(spec.limit(), request), answered ? List.copyOf(grant.statuses()) : List.of(), held);
 		});
-	}
-
-	private long held(Counter counter) {
-		return this.parts.all(List.of(counter)).stream().mapToLong(this.counters::held).sum();
-	}
-
-	private static List<LimitStatus> statuses(Grant grant) {
-		return List.copyOf(grant.statuses());
 	}
 
 	private static List<Dimension> unknown(Limit limit, Request request) {
@@ -153,13 +145,13 @@ public final class CallerUsage {
 	 * Counters of a caller.
 	 *
 	 * @param match the policy as it applies to the caller
-	 * @param counters those of each limit whose dimensions are known: one, or two for a
-	 * while after the keys of hashed values have changed
-	 * @param missing what is not known, by the name of the limit
-	 * @param beside a version that counts beside, {@code null} as a rule
+	 * @param counters the counters of each limit whose dimensions are known: one, or two
+	 * for a while after a change of epochs
+	 * @param missing dimensions that are not known, by the name of the limit
+	 * @param trial a version on trial, usually {@code null}
 	 */
 	public record Found(Match match, List<Counter> counters, Map<String, List<Dimension>> missing,
-			@Nullable Match beside) {
+			@Nullable Match trial) {
 
 		/**
 		 * Names of the limits that have counters.

@@ -6,19 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
-import dev.ratelimit.IpAddress;
 import dev.ratelimit.Limit;
 import dev.ratelimit.MissingIdentity;
 import dev.ratelimit.Request;
+import dev.ratelimit.caller.CallerNames;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.policy.Match;
 
 /**
- * Which counters a request has: one for each limit, and for a while after the keys of
- * hashed values have changed another one behind it, as it was before. But for that it is
- * pure: the same request under the same policy always has the same ones.
+ * Finds the counters of a request: one for each limit, and for a while after a change of
+ * epochs also the previous one. Except for that it is pure: the same request under the
+ * same policy always has the same counters.
  */
 final class CounterResolver {
 
@@ -32,23 +32,20 @@ final class CounterResolver {
 	}
 
 	/**
-	 * The counters of a request, of fewer limits than the policy has if some are left out
-	 * or {@link #withheld}.
-	 * @return {@code null} if the request lacks a dimension and the policy turns such
-	 * requests away
+	 * The counters of a request, without those of limits that do not check it, are
+	 * skipped or {@link #withheld}.
+	 * @return {@code null} if the request lacks a dimension and the policy denies such
+	 * requests
 	 */
 	@Nullable List<Counter> resolve(Match match, Request request) {
 		MissingIdentity onMissing = match.policy().settings().onMissingIdentity();
 		List<Counter> counters = new ArrayList<>(match.specs().size());
-		for (CounterSpec spec : match.specs()) {
-			if (isWithheld(match, spec.limit(), request)) {
-				continue;
-			}
-			List<String> values = values(spec.limit(), request, onMissing);
-			if (values != null) {
-				this.keys.add(spec, match.owner(), values, counters);
-			}
-			else if (onMissing != MissingIdentity.SKIP || hasFailed(spec.limit(), request)) {
+		// By index: runs for every request and must not allocate.
+		for (int i = 0; i < match.specs().size(); i++) {
+			CounterSpec spec = match.specs().get(i);
+			if (request.counts(spec.limit()) && !isWithheld(match, spec.limit(), request)
+					&& !add(match, spec, request, onMissing, counters)
+					&& (onMissing != MissingIdentity.SKIP || hasFailed(spec.limit(), request))) {
 				return null;
 			}
 		}
@@ -56,17 +53,17 @@ final class CounterResolver {
 	}
 
 	/**
-	 * The counters of limits that need what an API key would give that could not be
-	 * verified: the tenant that they count by, or the tier, which may have other quotas.
-	 * The IP stands in for the tenant, should this process have to count by itself.
+	 * The counters of limits that depend on an API key that could not be verified: they
+	 * count by its tenant, or its tier may have other quotas. The IP replaces the tenant
+	 * in case the failure mode counts locally.
 	 * @return {@code null} if there is no such limit
 	 */
 	@Nullable List<Counter> withheld(Match match, Request request) {
 		List<Counter> counters = null;
 		for (CounterSpec spec : match.specs()) {
-			if (isWithheld(match, spec.limit(), request)) {
+			if (request.counts(spec.limit()) && isWithheld(match, spec.limit(), request)) {
 				counters = (counters != null) ? counters : new ArrayList<>();
-				counters.addAll(resolve(match, spec, values(spec.limit(), request, MissingIdentity.IP)));
+				add(match, spec, request, MissingIdentity.IP, counters);
 			}
 		}
 		return counters;
@@ -74,44 +71,47 @@ final class CounterResolver {
 
 	/**
 	 * The counters of one limit.
-	 * @return none if the request lacks one of its dimensions
+	 * @param onMissing whether the IP replaces missing dimensions
+	 * @return none if the request lacks one of its dimensions, and the IP where that is
+	 * to replace it
 	 */
-	List<Counter> resolve(Match match, CounterSpec spec, Request request) {
-		return resolve(match, spec, values(spec.limit(), request, MissingIdentity.SKIP));
-	}
-
-	/**
-	 * The counters of one limit, by the IP in place of what the request lacks if the
-	 * policy says so.
-	 * @return none if that cannot be done either
-	 */
-	List<Counter> resolveAsCounted(Match match, CounterSpec spec, Request request) {
-		return resolve(match, spec, values(spec.limit(), request, match.policy().settings().onMissingIdentity()));
-	}
-
-	private List<Counter> resolve(Match match, CounterSpec spec, @Nullable List<String> values) {
+	List<Counter> resolve(Match match, CounterSpec spec, Request request, MissingIdentity onMissing) {
 		List<Counter> counters = new ArrayList<>(2);
-		if (values != null) {
-			this.keys.add(spec, match.owner(), values, counters);
-		}
+		add(match, spec, request, onMissing, counters);
 		return counters;
 	}
 
-	private @Nullable List<String> values(Limit limit, Request request, MissingIdentity onMissing) {
-		List<String> values = new ArrayList<>(limit.by().size());
-		for (Dimension dimension : limit.by()) {
-			String value = value(dimension, request);
-			if (value == null && (onMissing == MissingIdentity.IP
-					|| (onMissing == MissingIdentity.SKIP && hasFailed(dimension, request)))) {
-				String ip = value(Dimension.IP, request);
-				value = (ip != null) ? CounterKeys.inPlace(ip) : null;
+	/** Adds the counters of a limit unless the request lacks one of its dimensions. */
+	private boolean add(Match match, CounterSpec spec, Request request, MissingIdentity onMissing,
+			List<Counter> counters) {
+		List<Dimension> by = spec.limit().by();
+		if (by.size() == 1) {
+			String value = value(by.get(0), request, onMissing);
+			if (value != null) {
+				this.keys.add(spec, match.owner(), value, counters);
 			}
+			return value != null;
+		}
+		List<String> values = new ArrayList<>(by.size());
+		for (Dimension dimension : by) {
+			String value = value(dimension, request, onMissing);
 			if (value == null) {
-				return null;
+				return false;
 			}
 			values.add(value);
 		}
-		return values;
+		this.keys.add(spec, match.owner(), values, counters);
+		return true;
+	}
+
+	private @Nullable String value(Dimension dimension, Request request, MissingIdentity onMissing) {
+		String value = value(dimension, request);
+		if (value == null && (onMissing == MissingIdentity.IP
+				|| (onMissing == MissingIdentity.SKIP && hasFailed(dimension, request)))) {
+			String ip = value(Dimension.IP, request);
+			return (ip != null) ? CounterKeys.inPlace(ip) : null;
+		}
+		return value;
 	}
 
 	private static boolean isWithheld(Match match, Limit limit, Request request) {
@@ -131,18 +131,14 @@ final class CounterResolver {
 		return limit.by().stream().anyMatch((dimension) -> hasFailed(dimension, request));
 	}
 
-	/** Callers may be able to make a resolver fail: that must not take a limit away. */
+	/** Callers may be able to make a resolver fail, which must not disable a limit. */
 	private static boolean hasFailed(Dimension dimension, Request request) {
 		return request.unresolved().dimensions().contains(dimension);
 	}
 
 	@Nullable String value(Dimension dimension, Request request) {
 		String value = request.dimensions().get(dimension);
-		if (value != null && dimension.equals(Dimension.IP)) {
-			IpAddress address = IpAddress.parse(value);
-			return (address != null) ? address.group(this.ipv6Prefix).toString() : value;
-		}
-		return value;
+		return (value != null) ? CallerNames.counted(dimension, value, this.ipv6Prefix) : null;
 	}
 
 }

@@ -9,16 +9,16 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.counter.Counters;
 
 /**
- * What decides when the counters cannot or must not.
+ * Decides when the counters cannot or must not.
  *
  * @param local counters of this process
- * @param instances how many instances share the limits when each counts by itself
- * @param forced the mode that answers instead of the counters, {@code null} as a rule
+ * @param instances number of instances that share the limits when each counts locally
+ * @param forced the mode that decides instead of the counters, usually {@code null}
  */
 public record Fallback(Counters local, IntSupplier instances, Supplier<@Nullable FailureMode> forced) {
 
 	/**
-	 * For a limiter that is alone.
+	 * The fallback of a single instance without a switch.
 	 */
 	public static Fallback to(Counters local) {
 		return new Fallback(local, () -> 1, () -> null);

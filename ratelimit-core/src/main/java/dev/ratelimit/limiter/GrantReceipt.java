@@ -1,32 +1,49 @@
 package dev.ratelimit.limiter;
 
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 import dev.ratelimit.Receipt;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Statuses;
 
 /**
- * Gives permits of a grant back, each of them once and never more than there were.
+ * The statuses of a grant, and the right to give its permits back, each of them at most
+ * once. Every decision that took permits needs both, so they are one object.
  */
-final class GrantReceipt extends AtomicLong implements Receipt {
+class GrantReceipt extends Statuses implements Receipt {
 
-	private final transient Counters counters;
+	private static final AtomicIntegerFieldUpdater<GrantReceipt> RETURNED = AtomicIntegerFieldUpdater
+		.newUpdater(GrantReceipt.class, "returned");
 
-	private final transient Grant grant;
+	private final Counters counters;
+
+	/** No grant has more permits than an int. */
+	private volatile int returned;
 
 	GrantReceipt(Counters counters, Grant grant) {
-		super(grant.permits());
+		super(grant);
 		this.counters = counters;
-		this.grant = grant;
 	}
 
 	@Override
 	public CompletionStage<Void> giveBack(long permits) {
-		long before = getAndUpdate((left) -> left - Math.max(0, Math.min(permits, left)));
-		long given = Math.max(0, Math.min(permits, before));
-		return (given > 0) ? this.counters.giveBack(this.grant, given) : NOTHING.giveBack(0);
+		long most = Math.min(Math.max(0, permits), grant().permits());
+		int before = RETURNED.getAndUpdate(this, (returned) -> (int) Math.min(grant().permits(), returned + most));
+		long given = Math.min(most, grant().permits() - before);
+		return (given > 0) ? this.counters.giveBack(grant().afterReturn(before), given) : NOTHING.giveBack(0);
+	}
+
+	/**
+	 * What was not given back. From now on nothing can be given back.
+	 */
+	final Grant close() {
+		return grant().afterReturn(RETURNED.getAndSet(this, (int) grant().permits()));
+	}
+
+	final Counters counters() {
+		return this.counters;
 	}
 
 }

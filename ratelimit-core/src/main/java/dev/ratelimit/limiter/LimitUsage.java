@@ -8,12 +8,12 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 
 /**
- * What a caller has used of one limit.
+ * The usage of one limit by a caller.
  *
  * @param limit the limit as it applies to this caller
  * @param enforcement where its permits are taken
- * @param key where it is counted; nothing of the caller can be read in it
- * @param byIp dimensions that are not known and for which the IP stands
+ * @param key key of the counter; it contains no value of the caller
+ * @param byIp unknown dimensions that the IP replaces
  * @param statuses one for each quota, none if the counter did not answer
  * @param held permits that this instance has taken ahead and not spent: the statuses
  * count them as used

@@ -6,12 +6,11 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
 
 /**
- * What holds for all policies.
+ * Options that hold for all policies.
  *
- * @param timeout deadline of a check whose policy has none of its own
- * @param onUnknownPolicy what happens to a request whose policy does not exist: allow or
- * deny
- * @param ipv6Prefix how many bits of an IPv6 address make a caller
+ * @param timeout deadline of a check whose policy has none
+ * @param onUnknownPolicy decides requests whose policy does not exist: allow or deny
+ * @param ipv6Prefix bits of an IPv6 address that identify a caller
  */
 public record LimiterOptions(Duration timeout, FailureMode onUnknownPolicy, int ipv6Prefix) {
 

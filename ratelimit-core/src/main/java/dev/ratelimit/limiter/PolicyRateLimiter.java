@@ -1,29 +1,29 @@
 package dev.ratelimit.limiter;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.DecisionListener;
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.LimitStatus;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
+import dev.ratelimit.Settlement;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.penalty.Penalties;
 import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
 
@@ -32,18 +32,20 @@ import dev.ratelimit.policy.PolicySet;
  * {@link #decide} and nowhere else.
  *
  * <p>
- * A check never fails: whatever goes wrong in here or below becomes the policy's failure
- * mode.
+ * A check never fails: any failure here or below leads to the policy's failure mode.
  */
 public final class PolicyRateLimiter implements RateLimiter {
+
+	private static final CompletionStage<?> AT_ONCE = CompletableFuture.completedStage(null);
+
+	private static final UnansweredException NOT_AWAITED = new UnansweredException(Decision.Reason.NOT_AWAITED,
+			"the answer was not there at once");
 
 	private final Supplier<PolicySet> policies;
 
 	private final CounterResolver resolver;
 
 	private final Counters counters;
-
-	private final Parts parts;
 
 	private final Unknowns unknowns;
 
@@ -53,99 +55,98 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private final Observers observers;
 
-	private final Beside beside;
+	private final Settles settles;
+
+	private final TrialRunner trials;
+
+	private final PenaltyRefusals penalties;
 
 	private final LimiterOptions options;
 
-	private final Consumer<Counter> refusals;
-
 	/**
-	 * Creates a limiter.
-	 * @param policies the snapshot in force, asked for with every request
-	 * @param keys how counters are named
-	 * @param counters where they are kept
-	 * @param fallback what decides while those cannot
-	 * @param options what holds for all policies
-	 * @param listeners who sees every decision
+	 * Its penalties are those of a single instance.
 	 */
 	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
 			LimiterOptions options, List<DecisionListener> listeners) {
-		this(policies, keys, counters, fallback, options, listeners,
-				(counters.source() == Decision.Source.MEMORY) ? Splitting.NONE : Splitting.CONFIGURED);
+		this(policies, keys, counters, fallback, options, listeners, Penalties.local((policy, kind) -> {
+		}, (ip) -> false, System::nanoTime));
 	}
 
 	/**
-	 * Creates a limiter.
-	 * @param splitting in how many parts a counter is kept
+	 * @param policies supplies the snapshot in force to every request
+	 * @param keys makes the keys of counters
+	 * @param counters where counters are kept
+	 * @param fallback decides while those cannot
+	 * @param options options for all policies
+	 * @param listeners see every decision
+	 * @param penalties cool-downs and bans
 	 */
 	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
-			LimiterOptions options, List<DecisionListener> listeners, Splitting splitting) {
-		this(policies, keys, counters, fallback, options, listeners, splitting, (counter) -> {
-		});
-	}
-
-	/**
-	 * Creates a limiter.
-	 * @param refusals is told of each counter that refuses a request
-	 */
-	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
-			LimiterOptions options, List<DecisionListener> listeners, Splitting splitting, Consumer<Counter> refusals) {
+			LimiterOptions options, List<DecisionListener> listeners, Penalties penalties) {
 		this.policies = policies;
 		this.resolver = new CounterResolver(keys, options.ipv6Prefix());
 		this.counters = counters;
-		this.parts = new Parts(counters, splitting, ThreadLocalRandom.current().nextInt());
-		this.unknowns = new Unknowns(this.resolver, this.parts);
+		this.unknowns = new Unknowns(this.resolver, counters);
 		this.fallback = fallback;
-		this.degradation = new Degradation(fallback, keys, this.resolver);
 		this.observers = new Observers(listeners, System::nanoTime);
-		this.beside = new Beside(this.resolver, this.parts, this.observers, options.timeout());
+		this.settles = new Settles(counters, this.observers);
+		this.degradation = new Degradation(fallback, keys, this.resolver, this.settles);
+		this.trials = new TrialRunner(this.resolver, counters, this.observers, this.settles, options.timeout());
+		this.penalties = new PenaltyRefusals(penalties);
 		this.options = options;
-		this.refusals = refusals;
 	}
 
 	@Override
 	public CompletionStage<Decision> check(Request request) {
-		return check(request, true);
+		return check(request, null);
 	}
 
-	/** Never waits: without counters that answered, failure modes decide in-process. */
+	@Override
+	public CompletionStage<Decision> checkUntil(Request request, CompletionStage<?> end) {
+		return check(request, end);
+	}
+
+	/** Never waits: where counters have not answered, failure modes decide in-process. */
 	@Override
 	public Decision checkNow(Request request) {
-		return check(request, false).toCompletableFuture().join();
+		return check(request, AT_ONCE).join();
 	}
 
-	private CompletionStage<Decision> check(Request asked, boolean waits) {
-		long start = System.nanoTime();
+	private Check check(Request asked, @Nullable CompletionStage<?> end) {
 		PolicySet policies = this.policies.get();
-		Request request = this.unknowns.fill(policies, asked);
-		CompletableFuture<Decision> decision = decide(policies, request, waits).toCompletableFuture();
-		if (isThere(decision)) {
-			this.beside.decided(policies, request, this.observers.observe(request, decision.join(), start));
-			return decision;
+		Check check = new Check(this, policies, filled(policies, asked));
+		Decision decision = decide(check, end);
+		if (decision != null) {
+			check.close();
+			decided(check, decision);
 		}
-		CompletableFuture<Decision> observed = decision.handle((decided, failure) -> this.observers.observe(request,
-				(failure == null) ? decided : lastResort(policies, request, failure), start));
-		return (policies.comparison(request.policy()) != null) ? this.beside.after(observed, policies, request)
-				: observed;
+		return check;
 	}
 
 	@Override
 	public CompletionStage<Decision> degrade(Request asked, Throwable failure) {
-		long start = System.nanoTime();
 		PolicySet policies = this.policies.get();
-		Request request = this.unknowns.fill(policies, asked);
+		Check check = new Check(this, policies, filled(policies, asked));
 		this.observers.unresolved(failure);
-		return unresolved(policies, request).handle((decided, further) -> this.observers.observe(request,
-				(further == null) ? decided : lastResort(policies, request, further), start));
+		Decision made = unresolved(check);
+		Decision decision = made.allowed() ? made : this.penalties.told(check.known(), check.request(), made);
+		check.complete(this.observers.observe(check.request(), decision, check.start()));
+		return check;
 	}
 
-	private CompletionStage<Decision> unresolved(PolicySet policies, Request request) {
+	private Decision unresolved(Check check) {
+		PolicySet policies = check.policies();
+		Request request = check.request();
 		try {
 			if (policies.denies(request)) {
-				return turnedAway(request, Decision.Reason.LIST);
+				return turnedAway(request, 0, Decision.Reason.LIST);
 			}
 			Match match = policies.match(request);
-			return (match != null) ? failed(match, request, Decision.Reason.INTERNAL) : unknownPolicy(request);
+			if (match == null) {
+				return unknownPolicy(request);
+			}
+			check.match(match);
+			return failed(policies, match, request, Decision.Reason.INTERNAL);
 		}
 		catch (RuntimeException ex) {
 			this.observers.unanswered(UnansweredException.of(ex));
@@ -154,50 +155,42 @@ public final class PolicyRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * What the request's caller has used, without taking anything and whatever the lists
-	 * say.
-	 * @throws IllegalArgumentException if there is no such policy or the request lacks a
-	 * dimension
+	 * Settles the true cost of a decision that this or another instance made.
+	 * @param receipt from {@link Receipt#encode}
+	 * @param actual the true cost in permits, at least 0
+	 * @return the outcome; never fails
+	 * @throws IllegalArgumentException if the bytes are not a receipt
 	 */
-	public CompletionStage<List<LimitStatus>> peek(Request request) {
-		return this.counters.acquire(this.parts.all(counters(request)), Permits.NONE).thenApply(Grant::statuses);
-	}
-
-	/**
-	 * Forgets what was counted for the request's caller, under every limit of the policy.
-	 * @throws IllegalArgumentException if there is no such policy or the request lacks a
-	 * dimension
-	 */
-	public CompletionStage<Void> reset(Request request) {
-		List<Counter> counters = new ArrayList<>(this.parts.all(counters(request)));
-		Match beside = this.policies.get().beside(request);
-		List<Counter> tried = (beside != null) ? this.resolver.resolve(beside, request) : null;
-		if (tried != null) {
-			counters.addAll(this.parts.all(tried));
-		}
-		return this.counters.reset(counters);
+	public CompletionStage<Settlement> settle(byte[] receipt, long actual) {
+		return this.settles.settle(receipt, actual);
 	}
 
 	/**
 	 * The counters of single callers, for operators.
 	 */
 	public CallerUsage usage() {
-		return new CallerUsage(this.policies, this.resolver, this.counters, this.parts);
+		return new CallerUsage(this.policies, this.resolver, this.counters);
 	}
 
 	/**
-	 * Why counters did not answer within the last seconds, {@code null} if they always
-	 * did.
+	 * The reason why counters did not answer within the last ten seconds, {@code null} if
+	 * they always did.
 	 */
 	public Decision.@Nullable Reason degraded() {
 		return this.observers.degraded();
 	}
 
-	private CompletionStage<Decision> decide(PolicySet policies, Request request, boolean waits) {
+	/**
+	 * Decides a request.
+	 * @return {@code null} if the counters were asked: they report to the check
+	 */
+	private @Nullable Decision decide(Check check, @Nullable CompletionStage<?> end) {
+		PolicySet policies = check.policies();
+		Request request = check.request();
 		Match match = null;
 		try {
 			if (policies.denies(request)) {
-				return turnedAway(request, Decision.Reason.LIST);
+				return turnedAway(request, 0, Decision.Reason.LIST);
 			}
 			match = policies.match(request);
 			if (match == null) {
@@ -208,73 +201,112 @@ public final class PolicyRateLimiter implements RateLimiter {
 			}
 			List<Counter> counters = this.resolver.resolve(match, request);
 			if (counters == null) {
-				return shadowed(match, turnedAway(request, Decision.Reason.IDENTITY));
+				return shadowed(match, turnedAway(request, match.policy().version(), Decision.Reason.IDENTITY));
 			}
-			if (counters.isEmpty() && !this.unknowns.withholds(match, request)) {
+			List<Counter> withheld = withheld(match, request);
+			if (counters.isEmpty() && withheld == null) {
 				return bypassed(match, request, Decision.Reason.IDENTITY);
+			}
+			check.match(match);
+			Decision held = held(match, request, counters);
+			if (held != null) {
+				return held;
 			}
 			FailureMode forced = this.fallback.forced().get();
 			if (forced != null) {
-				return shadowed(match, this.degradation.decide(forced, match, request,
-						this.unknowns.all(match, request, counters), Decision.Reason.SWITCH));
+				return shadowed(match, this.degradation.decide(forced, match, request, all(counters, withheld),
+						Decision.Reason.SWITCH));
 			}
-			return shadowed(match, acquire(match, request, counters, waits));
+			acquire(check, match, counters, withheld, end);
+			return null;
 		}
 		catch (RuntimeException ex) {
 			Decision.Reason reason = this.observers.unanswered(UnansweredException.of(ex));
-			return (match != null) ? failed(match, request, reason) : withoutPolicy(request);
+			return (match != null) ? failed(policies, match, request, reason) : withoutPolicy(request);
 		}
 	}
 
-	private CompletionStage<Decision> acquire(Match match, Request request, List<Counter> counters, boolean waits) {
-		Permits permits = Permits.between(request.atLeast(), request.cost());
-		Duration timeout = match.policy().settings().timeout();
-		CompletableFuture<Grant> answer = this.unknowns
-			.acquire(match, request, counters, permits, (timeout != null) ? timeout : this.options.timeout())
-			.toCompletableFuture();
-		if (isThere(answer)) {
-			return decided(match, request, answer.join());
+	/** The counters have answered. Never throws. */
+	void answered(Check check, Grant grant) {
+		Match match = check.match();
+		Decision decision;
+		try {
+			decision = shadowed(match, grant.complete() ? decision(match, check.request(), grant, null)
+					: patched(match, check.request(), grant));
 		}
-		if (!waits && !answer.isDone()) {
-			return decided(match, request, Grant.unanswered(permits, this.unknowns.all(match, request, counters),
-					UnansweredException.notAwaited(answer)));
+		catch (Throwable ex) {
+			decision = lastResort(check.policies(), check.request(), ex);
 		}
-		return new Pending(answer, (grant, failure) -> decided(match, request, (failure == null) ? grant
-				: Grant.unanswered(permits, this.unknowns.all(match, request, counters), failure)));
+		decided(check, decision);
 	}
 
-	/** What was decided in-process goes on without a detour. */
-	private static boolean isThere(CompletableFuture<?> future) {
-		return future.isDone() && !future.isCompletedExceptionally();
+	/** The trial comes after the caller has its decision. */
+	private void decided(Check check, Decision made) {
+		Decision decision = made.allowed() ? made : this.penalties.told(check.known(), check.request(), made);
+		check.complete(this.observers.observe(check.request(), decision, check.start()));
+		if (check.policies().comparison(check.request().policy()) != null) {
+			this.trials.decided(check.policies(), check.request(), decision);
+		}
 	}
 
-	private CompletionStage<Decision> decided(Match match, Request request, Grant grant) {
-		if (!grant.complete()) {
-			return patched(match, request, grant);
+	private @Nullable Decision held(Match match, Request request, List<Counter> counters) {
+		return (match.policy().settings().penalty() != null) ? this.penalties.held(match, request, counters) : null;
+	}
+
+	private Request filled(PolicySet policies, Request request) {
+		return (request.unresolved() == Request.Unresolved.NOTHING) ? request : this.unknowns.fill(policies, request);
+	}
+
+	private @Nullable List<Counter> withheld(Match match, Request request) {
+		return request.unresolved().apiKey() ? this.resolver.withheld(match, request) : null;
+	}
+
+	private static List<Counter> all(List<Counter> counters, @Nullable List<Counter> withheld) {
+		return (withheld == null) ? counters : Stream.concat(counters.stream(), withheld.stream()).toList();
+	}
+
+	private void acquire(Check check, Match match, List<Counter> counters, @Nullable List<Counter> withheld,
+			@Nullable CompletionStage<?> end) {
+		Permits permits = Permits.between(check.request().atLeast(), check.request().cost());
+		Duration own = match.policy().settings().timeout();
+		Duration timeout = (own != null) ? own : this.options.timeout();
+		CompletableFuture<Grant> late = (end == null) ? null : new CompletableFuture<>();
+		Consumer<Grant> answer = (late != null) ? late::complete : check;
+		if (withheld == null) {
+			this.counters.acquire(counters, permits, timeout, answer);
 		}
-		this.observers.answered();
-		return CompletableFuture.completedFuture(decision(match, request, grant, null));
+		else {
+			this.unknowns.acquire(counters, withheld, permits, timeout, answer);
+		}
+		if (late != null && end != null) {
+			// The first of both answers.
+			CompletableFuture<Grant> first = new CompletableFuture<>();
+			late.thenAccept(first::complete);
+			end.thenRun(() -> first
+				.complete(Grant.unanswered(permits, new Grant.Gap(all(counters, withheld), NOT_AWAITED, late))));
+			first.thenAccept(check);
+		}
 	}
 
 	/**
-	 * Some of the counters did not answer, or none did: the failure mode speaks for them,
-	 * the others still hold. What a request that is refused has taken is given back, and
-	 * so is what it takes too late.
+	 * Decides when some or all counters did not answer: the failure mode decides in their
+	 * place, the other counters still hold. Permits that a refused request has taken, or
+	 * takes late, are given back.
 	 */
-	private CompletionStage<Decision> patched(Match match, Request request, Grant grant) {
+	private Decision patched(Match match, Request request, Grant grant) {
 		Decision.Reason reason = this.observers.unanswered(grant.gaps().get(0).cause());
-		CompletionStage<Decision> decision = grant.refused()
-				? CompletableFuture.completedFuture(decision(match, request, grant, match.onFailure()))
-				: this.degradation.decide(match.onFailure(), match, request, grant, reason)
-					.thenApply((patch) -> merged(match, request, grant, patch));
-		return decision.thenApply((merged) -> {
-			long kept = merged.allowed() ? grant.permits() : 0;
-			if (!grant.readings().isEmpty() && grant.permits() > kept) {
-				this.counters.giveBack(grant, grant.permits() - kept);
+		Decision decision = grant.refused() ? decision(match, request, grant, match.onFailure()) : merged(match,
+				request, grant, this.degradation.decide(match.onFailure(), match, request, grant.unanswered(), reason));
+		long kept = decision.allowed() ? grant.permits() : 0;
+		if (!grant.readings().isEmpty() && grant.permits() > kept) {
+			this.counters.giveBack(grant, grant.permits() - kept);
+		}
+		grant.whenLate((late) -> {
+			if (late.permits() > kept) {
+				this.counters.giveBack(late, late.permits() - kept);
 			}
-			giveBackLate(kept, grant);
-			return merged;
 		});
+		return this.settles.late(match, decision, grant, kept);
 	}
 
 	private Decision merged(Match match, Request request, Grant grant, Decision patch) {
@@ -285,45 +317,33 @@ public final class PolicyRateLimiter implements RateLimiter {
 			return patch;
 		}
 		Decision answered = decision(match, request, grant, patch.mode());
-		return answered.with(patch.reason(), patch.limits());
-	}
-
-	/** What comes late may have gaps of its own, which are filled later still. */
-	private void giveBackLate(long kept, Grant grant) {
-		grant.gaps().forEach((gap) -> gap.cause().late().thenAccept((late) -> {
-			if (late.permits() > kept && !late.readings().isEmpty()) {
-				this.counters.giveBack(late, late.permits() - kept);
-			}
-			giveBackLate(kept, late);
-		}));
+		return Settles.merged(answered.with(patch.reason(), patch.limits()), patch);
 	}
 
 	private Decision decision(Match match, Request request, Grant grant, @Nullable FailureMode mode) {
 		Decision.Outcome outcome = grant.refused() ? Decision.Outcome.REFUSED : Decision.Outcome.ALLOWED;
-		Counter refusing = match.shadow() ? null : grant.refusing();
-		if (refusing != null) {
-			this.refusals.accept(refusing);
-		}
-		Receipt receipt = (grant.permits() > 0) ? new GrantReceipt(this.counters, grant) : Receipt.NOTHING;
+		GrantReceipt taken = (grant.permits() == 0) ? null : (match.policy().settings().settling() != null)
+				? this.settles.receipt(match, grant) : new GrantReceipt(this.counters, grant);
 		return new Decision(match.policy().id(), match.policy().version(), !grant.refused(), outcome,
-				Decision.Reason.LIMITS, grant.source(), false, mode, request.cost(), grant.permits(), grant.statuses(),
-				receipt, grant.node());
+				Decision.Reason.LIMITS, grant.source(), false, mode, request.cost(), grant.permits(),
+				(taken != null) ? taken : grant.statuses(), (taken != null) ? taken : Receipt.NOTHING, grant.node());
 	}
 
-	private CompletionStage<Decision> failed(Match match, Request request, Decision.Reason reason) {
+	private Decision failed(PolicySet policies, Match match, Request request, Decision.Reason reason) {
 		try {
 			List<Counter> counters = this.resolver.resolve(match, request);
-			return shadowed(match, this.degradation.decide(match.onFailure(), match, request,
-					(counters != null) ? this.unknowns.all(match, request, counters) : List.of(), reason));
+			Decision held = (counters != null) ? held(match, request, counters) : null;
+			return (held != null) ? held : shadowed(match, this.degradation.decide(match.onFailure(), match, request,
+					(counters != null) ? all(counters, withheld(match, request)) : List.of(), reason));
 		}
 		catch (RuntimeException ex) {
-			return CompletableFuture.failedStage(ex);
+			return lastResort(policies, request, ex);
 		}
 	}
 
 	/**
-	 * The failure mode itself has failed, and a check must not. The deny-list was asked
-	 * before.
+	 * The last decision when the failure mode itself has failed. The deny-list was
+	 * checked before.
 	 */
 	private Decision lastResort(PolicySet policies, Request request, Throwable failure) {
 		this.observers.unanswered(UnansweredException.of(failure));
@@ -333,47 +353,27 @@ public final class PolicyRateLimiter implements RateLimiter {
 				(match != null) ? match.policy().version() : 0, Decision.Reason.INTERNAL);
 	}
 
-	/** In shadow nothing is ever refused, only reported. */
-	private static CompletionStage<Decision> shadowed(Match match, CompletionStage<Decision> decision) {
-		return match.shadow() ? decision.thenApply(Decision::inShadow) : decision;
+	/** A policy in shadow never refuses, it only reports. */
+	private static Decision shadowed(Match match, Decision decision) {
+		return match.shadow() ? decision.inShadow() : decision;
 	}
 
-	private CompletionStage<Decision> unknownPolicy(Request request) {
+	private Decision unknownPolicy(Request request) {
 		this.observers.unknownPolicy(request.policy(), this.options.onUnknownPolicy());
 		return withoutPolicy(request);
 	}
 
-	private CompletionStage<Decision> withoutPolicy(Request request) {
+	private Decision withoutPolicy(Request request) {
 		boolean allowed = this.options.onUnknownPolicy() == FailureMode.ALLOW;
-		return CompletableFuture.completedFuture(
-				Decision.without(request, 0, allowed, Decision.Outcome.ERROR, Decision.Reason.UNKNOWN_POLICY));
+		return Decision.without(request, 0, allowed, Decision.Outcome.ERROR, Decision.Reason.UNKNOWN_POLICY);
 	}
 
-	private static CompletionStage<Decision> bypassed(Match match, Request request, Decision.Reason reason) {
-		return CompletableFuture.completedFuture(
-				Decision.without(request, match.policy().version(), true, Decision.Outcome.BYPASSED, reason));
+	private static Decision bypassed(Match match, Request request, Decision.Reason reason) {
+		return Decision.without(request, match.policy().version(), true, Decision.Outcome.BYPASSED, reason);
 	}
 
-	private static CompletionStage<Decision> turnedAway(Request request, Decision.Reason reason) {
-		return CompletableFuture.completedFuture(Decision.without(request, 0, false, Decision.Outcome.DENIED, reason));
-	}
-
-	private Match match(Request request) {
-		Match match = this.policies.get().match(request);
-		if (match == null) {
-			throw new IllegalArgumentException("there is no policy '" + request.policy() + "'");
-		}
-		return match;
-	}
-
-	private List<Counter> counters(Request request) {
-		Match match = match(request);
-		List<Counter> counters = this.resolver.resolve(match, request);
-		if (counters == null || counters.isEmpty()) {
-			throw new IllegalArgumentException(
-					"policy '" + request.policy() + "' counts by dimensions that the request does not have");
-		}
-		return counters;
+	private static Decision turnedAway(Request request, long version, Decision.Reason reason) {
+		return Decision.without(request, version, false, Decision.Outcome.DENIED, reason);
 	}
 
 }

@@ -2,13 +2,13 @@ package dev.ratelimit.limiter;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.stream.Stream;
+import java.util.function.Consumer;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
@@ -16,76 +16,65 @@ import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * What holds for a request of which something could not be found out. A cost is the
- * largest that fits. Limits that need what an API key would give are a gap, as if their
- * counters had not answered, and the others hold. For all other requests this costs a
- * comparison.
+ * Handles requests with an unknown cost or an unverified API key. An unknown cost becomes
+ * the largest that fits. Limits that depend on the API key are a gap, as if their
+ * counters had not answered, and the others hold.
  */
 final class Unknowns {
 
+	private static final UnansweredException UNVERIFIED = new UnansweredException(Decision.Reason.API_KEY,
+			"the API key of a caller could not be verified, so its tenant and tier are not known");
+
 	private final CounterResolver resolver;
 
-	private final Parts parts;
+	private final Counters counters;
 
-	Unknowns(CounterResolver resolver, Parts parts) {
+	Unknowns(CounterResolver resolver, Counters counters) {
 		this.resolver = resolver;
-		this.parts = parts;
+		this.counters = counters;
 	}
 
 	/**
-	 * The request with its cost, and with the tier that operators have assigned to the
-	 * caller, which need not come from an API key. Never throws.
+	 * Sets an unknown cost, and the tier that operators have assigned to the caller,
+	 * which does not need the API key. Never throws.
 	 */
 	Request fill(PolicySet policies, Request request) {
-		if (request.unresolved() == Request.Unresolved.NOTHING) {
-			return request;
-		}
 		try {
 			Request known = request.withTier(policies.records().tier(request));
 			Match match = request.unresolved().cost() ? policies.match(known) : null;
 			List<Counter> counters = (match != null) ? this.resolver.resolve(match, known) : null;
-			return (match == null || counters == null) ? known
-					: known.withCost(this.parts.largestCost(all(match, known, counters)))
-						.withUnresolved(known.unresolved().priced());
+			if (match == null || counters == null) {
+				return known;
+			}
+			List<Counter> withheld = known.unresolved().apiKey() ? this.resolver.withheld(match, known) : null;
+			if (withheld != null) {
+				counters.addAll(withheld);
+			}
+			return known.withCost(largestCost(counters)).withUnresolved(known.unresolved().priced());
 		}
 		catch (RuntimeException ex) {
-			// Whatever threw is met again when the request is decided, and answered
-			// there.
+			// The decision of the request meets the same failure and handles it.
 			return request;
 		}
 	}
 
-	/**
-	 * Whether a limit needs what the API key of the caller would give.
-	 */
-	boolean withholds(Match match, Request request) {
-		return request.unresolved().apiKey() && this.resolver.withheld(match, request) != null;
-	}
-
-	/**
-	 * The counters of a request and those that are withheld.
-	 */
-	List<Counter> all(Match match, Request request, List<Counter> counters) {
-		List<Counter> withheld = request.unresolved().apiKey() ? this.resolver.withheld(match, request) : null;
-		return (withheld == null) ? counters : Stream.concat(counters.stream(), withheld.stream()).toList();
+	/** The largest cost that all of the counters can admit at once. */
+	private long largestCost(List<Counter> counters) {
+		return counters.stream().mapToLong(this.counters::largestCost).reduce(Quota.MAX_PERMITS, Math::min);
 	}
 
 	/**
 	 * Takes permits from the counters; those that are withheld become a gap.
 	 */
-	CompletionStage<Grant> acquire(Match match, Request request, List<Counter> counters, Permits permits,
-			Duration timeout) {
-		List<Counter> withheld = request.unresolved().apiKey() ? this.resolver.withheld(match, request) : null;
-		if (withheld == null) {
-			return this.parts.acquire(counters, permits, timeout);
+	void acquire(List<Counter> counters, List<Counter> withheld, Permits permits, Duration timeout,
+			Consumer<Grant> answer) {
+		Grant.Gap gap = new Grant.Gap(withheld, UNVERIFIED);
+		if (counters.isEmpty()) {
+			answer.accept(new Grant(permits, permits.most(), List.of(), Decision.Source.NONE).with(gap));
 		}
-		Grant.Gap gap = new Grant.Gap(withheld, new UnansweredException(Decision.Reason.API_KEY,
-				"the API key of a caller could not be verified, so its tenant and tier are not known"));
-		CompletionStage<Grant> answer = counters.isEmpty()
-				? CompletableFuture.completedStage(new Grant(permits, permits.most(), List.of(), Decision.Source.NONE))
-				: this.parts.acquire(counters, permits, timeout);
-		return answer.exceptionally((failure) -> Grant.unanswered(permits, counters, failure))
-			.thenApply((grant) -> grant.with(gap));
+		else {
+			this.counters.acquire(counters, permits, timeout, (grant) -> answer.accept(grant.with(gap)));
+		}
 	}
 
 }

@@ -4,21 +4,19 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Where one counter's state is kept. Holds a {@code long[]}, or a {@link Swap} while
- * several cells change together. No array is ever put in twice, {@link Swap} relies on
- * it.
+ * The state of one counter: a {@code long[]}, or a {@link Swap} while several cells
+ * change together. A cell never holds the same array twice; {@link Swap} relies on that.
  */
 final class Cell extends AtomicReference<Object> {
 
 	private static final AtomicLong SEQUENCE = new AtomicLong();
 
 	/**
-	 * Swaps take their cells in this order, so that two of them never chase each other in
-	 * a circle.
+	 * Swaps enter their cells in this order, so that two swaps never block each other.
 	 */
 	final long order = SEQUENCE.incrementAndGet();
 
-	/** How long the state can matter after the last use, in nanoseconds. */
+	/** Time after the last use for which the state matters, in nanoseconds. */
 	volatile long lifetime;
 
 	Cell(long lifetime) {
@@ -27,7 +25,7 @@ final class Cell extends AtomicReference<Object> {
 	}
 
 	/**
-	 * The state as of now; a swap that is under way is carried to its end first.
+	 * The current state; completes an unfinished swap first.
 	 */
 	long[] state() {
 		while (true) {
@@ -41,9 +39,6 @@ final class Cell extends AtomicReference<Object> {
 		}
 	}
 
-	/**
-	 * Forgets all that was counted.
-	 */
 	void clear() {
 		while (!compareAndSet(state(), new long[0])) {
 			Thread.onSpinWait();

@@ -13,6 +13,8 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -20,50 +22,37 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 
 /**
- * Counters in this process. Their number is bounded: when there are too many, those least
- * worth keeping are forgotten, and a forgotten counter starts full. A counter also goes
- * once its state cannot matter any more.
+ * Counters in this process. Their number is bounded: beyond the maximum, the least used
+ * counters are dropped, and a dropped counter starts full again. A counter is also
+ * dropped when its state no longer matters.
  *
  * <p>
- * A request reads all its cells, decides on what it read and, if it takes anything, swaps
- * all of them at once; when one has changed in the meantime it starts over. A refusal
- * therefore never follows from permits that another request took only to be refused
- * itself.
+ * A request reads all its cells, decides and, if it takes permits, swaps all cells at
+ * once; if a cell has changed in the meantime, the request starts over. A refused request
+ * therefore never takes permits, not even for a moment, that another request would miss.
  */
 public final class MemoryCounters implements Counters {
 
 	private final LongSupplier micros;
 
-	private final Cache<String, Cell> cells;
+	private final Cache<Counter, Cell> cells;
 
 	private final Consumer<Counter> asked;
 
-	/**
-	 * Creates an empty set of counters.
-	 * @param maximum how many are kept
-	 * @param micros the clock that decides: microseconds since 1970
-	 */
 	public MemoryCounters(long maximum, LongSupplier micros) {
 		this(maximum, micros, System::nanoTime);
 	}
 
-	/**
-	 * Creates an empty set of counters.
-	 * @param maximum how many are kept
-	 * @param micros the clock that decides: microseconds since 1970
-	 * @param nanos the clock by which counters expire: monotonic nanoseconds
-	 */
 	public MemoryCounters(long maximum, LongSupplier micros, LongSupplier nanos) {
 		this(maximum, micros, nanos, (counter) -> {
 		});
 	}
 
 	/**
-	 * Creates an empty set of counters.
-	 * @param maximum how many are kept
-	 * @param micros the clock that decides: microseconds since 1970
-	 * @param nanos the clock by which counters expire: monotonic nanoseconds
-	 * @param asked is told of every counter that somebody wants something of
+	 * @param maximum largest number of counters
+	 * @param micros clock for decisions: microseconds since 1970
+	 * @param nanos clock for the expiry of counters: monotonic nanoseconds
+	 * @param asked receives every counter that a request takes permits from
 	 */
 	public MemoryCounters(long maximum, LongSupplier micros, LongSupplier nanos, Consumer<Counter> asked) {
 		this.micros = micros;
@@ -72,12 +61,12 @@ public final class MemoryCounters implements Counters {
 			.maximumSize(maximum)
 			.ticker(nanos::getAsLong)
 			.executor(Runnable::run)
-			.expireAfter(Expiry.<String, Cell>accessing((key, cell) -> Duration.ofNanos(cell.lifetime)))
+			.expireAfter(Expiry.<Counter, Cell>accessing((key, cell) -> Duration.ofNanos(cell.lifetime)))
 			.build();
 	}
 
 	/**
-	 * The system's clock in microseconds since 1970.
+	 * The system clock in microseconds since 1970.
 	 */
 	public static long systemMicros() {
 		Instant now = Instant.now();
@@ -90,17 +79,24 @@ public final class MemoryCounters implements Counters {
 	}
 
 	@Override
-	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+		answer.accept(take(counters, permits));
+	}
+
+	private Grant take(List<Counter> counters, Permits permits) {
 		if (permits.most() > 0) {
 			counters.forEach(this.asked);
 		}
-		Cell[] cells = counters.stream().map(this::cell).toArray(Cell[]::new);
+		Cell[] cells = new Cell[counters.size()];
+		for (int i = 0; i < cells.length; i++) {
+			cells[i] = cell(counters.get(i));
+		}
 		while (true) {
 			Step step = new Step(counters, cells, this.micros.getAsLong());
 			long taken = permits.of(step.available());
 			step.take(taken);
 			if (step.commit()) {
-				return CompletableFuture.completedFuture(new Grant(permits, taken, step.readings(), source()));
+				return new Grant(permits, taken, step.readings(), source());
 			}
 		}
 	}
@@ -113,11 +109,34 @@ public final class MemoryCounters implements Counters {
 			Step step;
 			do {
 				step = new Step(counter, cell, this.micros.getAsLong());
-				step.giveBack(permits, reading.time());
+				for (Reading.Taken taken : reading.taken(grant.permits(), permits)) {
+					step.giveBack(0, taken.permits(), taken.time());
+				}
 			}
 			while (!step.commit());
 		}
 		return CompletableFuture.completedFuture(null);
+	}
+
+	@Override
+	public CompletionStage<Settlement> settle(Correction correction) {
+		List<Reading> readings = correction.grant().readings();
+		List<Counter> counters = readings.stream().map(Reading::counter).toList();
+		Cell[] cells = counters.stream().map(this::cell).toArray(Cell[]::new);
+		while (true) {
+			Step step = new Step(counters, cells, this.micros.getAsLong());
+			long least = Math.abs(correction.permits());
+			for (int i = 0; i < cells.length; i++) {
+				long corrected = (correction.surplus() > 0) ? step.charge(i, correction.surplus()) : 0;
+				for (Reading.Taken taken : readings.get(i).taken(correction.grant().permits(), correction.refund())) {
+					corrected += step.giveBack(i, taken.permits(), taken.time());
+				}
+				least = Math.min(least, corrected);
+			}
+			if (step.commit()) {
+				return CompletableFuture.completedFuture(correction.outcome(least));
+			}
+		}
 	}
 
 	@Override
@@ -127,7 +146,7 @@ public final class MemoryCounters implements Counters {
 	}
 
 	/**
-	 * How many counters are kept now, at most the maximum.
+	 * The current number of counters, at most the maximum.
 	 */
 	public long size() {
 		this.cells.cleanUp();
@@ -136,11 +155,11 @@ public final class MemoryCounters implements Counters {
 
 	private Cell cell(Counter counter) {
 		long lifetime = counter.spec().lifetimeMicros() * 1_000;
-		Cell cell = this.cells.get(counter.key(), (key) -> new Cell(lifetime));
+		Cell cell = this.cells.get(counter, (key) -> new Cell(lifetime));
 		if (cell.lifetime < lifetime) {
 			cell.lifetime = lifetime;
-			// Read again: the first read has let it expire with the shorter lifetime.
-			return this.cells.get(counter.key(), (key) -> cell);
+			// Read again: the first read set the expiry from the shorter lifetime.
+			return this.cells.get(counter, (key) -> cell);
 		}
 		return cell;
 	}

@@ -10,8 +10,7 @@ import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Reading;
 
 /**
- * One attempt to change a request's cells: what they held at one time, and what they are
- * to hold.
+ * One attempt to change the cells of a request: the states before and after.
  */
 final class Step {
 
@@ -26,8 +25,8 @@ final class Step {
 	private final long[][] after;
 
 	/**
-	 * Which cells are to be written. A state that is only brought up to date is not: that
-	 * loses nothing.
+	 * Cells to write. A state that was only settled is not written: settling it again
+	 * later gives the same result.
 	 */
 	private final boolean[] changed;
 
@@ -46,9 +45,6 @@ final class Step {
 		}
 	}
 
-	/**
-	 * Permits that every one of the counters has.
-	 */
 	long available() {
 		long available = Long.MAX_VALUE;
 		for (int i = 0; i < this.cells.length; i++) {
@@ -66,18 +62,34 @@ final class Step {
 		}
 	}
 
-	void giveBack(long permits, long since) {
-		for (int i = 0; i < this.cells.length; i++) {
-			CounterSpec spec = this.counters.get(i).spec();
-			this.after[i] = spec.formula().giveBack(this.after[i], spec.paces(), this.now, since, permits);
-			this.changed[i] = true;
-		}
+	/**
+	 * Gives permits back to one counter.
+	 * @return how many of them
+	 */
+	long giveBack(int i, long permits, long since) {
+		CounterSpec spec = this.counters.get(i).spec();
+		long returned = spec.formula().returnable(this.after[i], spec.paces(), this.now, since, permits);
+		this.after[i] = spec.formula().giveBack(this.after[i], spec.paces(), this.now, since, permits);
+		this.changed[i] = true;
+		return returned;
+	}
+
+	/**
+	 * Charges one counter without a check.
+	 * @return how many of the permits
+	 */
+	long charge(int i, long permits) {
+		CounterSpec spec = this.counters.get(i).spec();
+		long charged = spec.formula().chargeable(this.after[i], spec.paces(), this.now, permits);
+		this.after[i] = spec.formula().charge(this.after[i], spec.paces(), this.now, permits);
+		this.changed[i] = true;
+		return charged;
 	}
 
 	/**
 	 * Stores the new states.
-	 * @return {@code false} if a cell no longer holds what this step saw in it; nothing
-	 * was stored then
+	 * @return {@code false} if a cell has changed since this step read it; nothing is
+	 * stored then
 	 */
 	boolean commit() {
 		if (this.cells.length == 1) {

@@ -6,15 +6,14 @@ import java.util.concurrent.atomic.AtomicReference;
  * Changes several cells as one step, without a lock: a compare-and-swap over many words.
  *
  * <p>
- * The swap puts itself into each cell in place of the state that it expects there, then
- * decides once whether all were taken, then replaces itself by the new states or, if one
- * cell held something else, by the expected ones. Whoever meets a swap in a cell helps it
- * to its end, so nobody ever waits for a thread that was put to sleep. Because every
- * state is a new array, a cell never goes back to holding an array that it held before a
- * decided change; a helper that comes late can therefore at worst put a decided swap back
- * into a cell, and the next reader takes it out again. (Harris, Fraser and Pratt, "A
- * practical multi-word compare-and-swap operation", without their descriptor for the
- * conditional step, which exists for values that recur.)
+ * The swap first puts itself into each cell in place of the expected state. It succeeds
+ * if all cells held their expected states. It then replaces itself in each cell by the
+ * new state or, if it failed, by the expected state. A thread that finds a swap in a cell
+ * completes it, so no thread ever waits for a suspended one. Every state is a new array,
+ * so a cell never holds an earlier array again after a decided change. A late helper can
+ * therefore at worst put a decided swap back into a cell, and the next reader removes it.
+ * (Harris, Fraser and Pratt, "A practical multi-word compare-and-swap operation", without
+ * their descriptor for the conditional step, which is needed only for values that recur.)
  */
 final class Swap {
 
@@ -33,7 +32,7 @@ final class Swap {
 	private final AtomicReference<Status> status = new AtomicReference<>(Status.OPEN);
 
 	/**
-	 * Creates a swap over cells in ascending order.
+	 * Creates a swap over cells, in ascending order of {@link Cell#order}.
 	 */
 	Swap(Cell[] cells, long[][] expected, long[][] updated) {
 		this.cells = cells;
@@ -42,8 +41,8 @@ final class Swap {
 	}
 
 	/**
-	 * Carries the swap out.
-	 * @return whether all cells held what was expected and were changed
+	 * Completes the swap.
+	 * @return whether all cells held their expected states and were changed
 	 */
 	boolean complete() {
 		for (int i = 0; i < this.cells.length && this.status.get() == Status.OPEN; i++) {

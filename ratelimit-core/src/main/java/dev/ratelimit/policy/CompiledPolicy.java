@@ -18,9 +18,9 @@ import dev.ratelimit.Tier;
 import dev.ratelimit.counter.CounterSpec;
 
 /**
- * One version of a policy with all that can be computed once: how each limit counts by
- * default, for each tier and for each override. The default is beaten by the tier, the
- * tier by the caller's override.
+ * One version of a policy with everything that can be computed in advance: the counter
+ * specs of each limit by default, for each tier and for each override. A tier replaces
+ * the default, and the caller's override replaces the tier.
  */
 final class CompiledPolicy {
 
@@ -36,8 +36,9 @@ final class CompiledPolicy {
 
 	/**
 	 * Compiles a version.
-	 * @param shadow whether it is only reported, whatever it says itself
-	 * @param owner what its counters belong to
+	 * @param shadow whether the version is only reported, even if its settings say
+	 * otherwise
+	 * @param owner owner of the counters, part of their keys
 	 */
 	CompiledPolicy(Policy policy, boolean shadow, String owner, Specs specs) {
 		this.policy = policy;
@@ -56,9 +57,6 @@ final class CompiledPolicy {
 		return this.policy;
 	}
 
-	/**
-	 * All that it may count by.
-	 */
 	Stream<CounterSpec> specs() {
 		return Stream
 			.of(this.byDefault.specs().stream(),
@@ -66,51 +64,58 @@ final class CompiledPolicy {
 			.flatMap((specs) -> specs);
 	}
 
-	/**
-	 * How a limit counts under this version.
-	 */
 	CounterSpec spec(Limit limit) {
 		return new CounterSpec(this.policy.algorithm(), limit, this.policy.settings().enforcement(),
-				this.windows.of(this.policy.algorithm(), limit.name()));
+				this.windows.of(this.policy.algorithm(), limit.name()), settles());
+	}
+
+	private boolean settles() {
+		return this.policy.settings().settling() != null;
 	}
 
 	/**
-	 * Whether this is how a limit counts under this version.
+	 * Whether a spec equals the spec of a limit in this version.
 	 */
 	boolean counts(CounterSpec spec, Limit limit) {
-		return spec.algorithm() == this.policy.algorithm() && spec.limit().equals(limit)
+		return spec.algorithm() == this.policy.algorithm() && spec.limit().equals(limit) && spec.settles() == settles()
 				&& spec.shares(this.windows.of(this.policy.algorithm(), limit.name()))
 				&& spec.enforcement() == ((limit.enforcement() != null) ? limit.enforcement()
 						: this.policy.settings().enforcement());
 	}
 
-	Match match(Request request, Records records) {
+	Match match(Request request, CallerRecords records) {
 		Match granted = granted(request, records);
-		Tightening tightening = records.tightening(this.policy.id(), request);
+		TenantCap tightening = isEmpty(records) ? null : records.tightening(this.policy.id(), request);
 		return (tightening != null) ? tightening.apply(granted) : granted;
 	}
 
 	/**
-	 * The policy as operators want it for the caller, without what its tenant has given
-	 * itself.
+	 * The policy that operators grant the caller, without the tighter quotas that its
+	 * tenant chose.
 	 */
-	Match granted(Request request, Records records) {
-		String tier = records.tier(request);
+	Match granted(Request request, CallerRecords records) {
+		boolean none = isEmpty(records);
+		String tier = none ? request.tier() : records.tier(request);
 		Match match = (tier != null) ? this.byTier.getOrDefault(tier, this.byDefault) : this.byDefault;
-		ByDimension<OverrideRecord> written = records.overrides(this.policy.id());
+		CallerIndex<OverrideRecord> written = none ? null : records.overrides(this.policy.id());
 		return (written == null && this.overrides.isEmpty()) ? match : override(match, request, written);
 	}
 
-	private Match override(Match match, Request request, @Nullable ByDimension<OverrideRecord> written) {
+	/** Whether there has never been a record. */
+	private static boolean isEmpty(CallerRecords records) {
+		return records.dimensions().isEmpty();
+	}
+
+	private Match override(Match match, Request request, @Nullable CallerIndex<OverrideRecord> written) {
+		@Nullable OverrideRecord @Nullable [] latest = (written != null) ? latest(request, written.tables()) : null;
 		List<CounterSpec> specs = null;
 		for (int i = 0; i < match.specs().size(); i++) {
-			CounterSpec spec = (written != null) ? written(i, request, written.tables()) : null;
+			OverrideRecord record = (latest != null) ? latest[i] : null;
+			CounterSpec spec = (record != null) ? record.spec(this, i) : null;
+			// A record names one dimension and is later than any configured override that
+			// names one.
 			CounterSpec configured = this.overrides.isEmpty() ? null
-					: this.overrides.find(match.specs().get(i).limit().name(), request,
-							// A record names one dimension, and is later than what does
-							// so
-							// too.
-							(spec != null) ? 2 : 1);
+					: this.overrides.find(match.specs().get(i).limit().name(), request, (spec != null) ? 2 : 1);
 			spec = (configured != null) ? configured : spec;
 			if (spec != null) {
 				specs = (specs != null) ? specs : new ArrayList<>(match.specs());
@@ -120,21 +125,21 @@ final class CompiledPolicy {
 		return (specs != null) ? match.with(specs) : match;
 	}
 
-	/** What the last record says that says something about this limit. */
-	private @Nullable CounterSpec written(int limit, Request request, List<ByDimension.Table<OverrideRecord>> tables) {
-		CounterSpec last = null;
-		long order = 0;
+	/** The latest record that changes each limit; {@code null} if there is none. */
+	private @Nullable OverrideRecord @Nullable [] latest(Request request,
+			List<CallerIndex.Table<OverrideRecord>> tables) {
+		@Nullable OverrideRecord @Nullable [] latest = null;
 		for (int i = 0; i < tables.size(); i++) {
-			OverrideRecord record = tables.get(i).find(request);
-			if (record != null && (last == null || record.order() > order)) {
-				CounterSpec spec = record.spec(this, limit);
-				if (spec != null) {
-					last = spec;
-					order = record.order();
+			OverrideRecord record = tables.get(i).find(request, Facts.VERIFIED);
+			for (int limit = 0; record != null && limit < this.policy.limits().size(); limit++) {
+				latest = (latest != null) ? latest : new OverrideRecord[this.policy.limits().size()];
+				OverrideRecord before = latest[limit];
+				if (record.spec(this, limit) != null && (before == null || record.order() > before.order())) {
+					latest[limit] = record;
 				}
 			}
 		}
-		return last;
+		return latest;
 	}
 
 	private Match match(Tier tier, Specs specs) {
@@ -157,7 +162,7 @@ final class CompiledPolicy {
 
 	private CounterSpec spec(Limit limit, @Nullable List<Quota> quotas, Specs specs) {
 		return specs.get(this.policy.algorithm(), (quotas != null) ? limit.withQuotas(quotas) : limit,
-				this.policy.settings().enforcement());
+				this.policy.settings().enforcement(), settles());
 	}
 
 }

@@ -7,14 +7,14 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.counter.CounterSpec;
 
 /**
- * A policy as it applies to one caller.
+ * A policy with the limits of one caller.
  *
- * @param policy the policy, in the version that is for this caller
- * @param specs how its limits count for this caller, in their order
- * @param onFailure what answers when the counters cannot
- * @param shadow whether it is only reported for this caller
- * @param owner what its counters belong to: the policy, whichever version it is, unless
- * the version counts beside another one
+ * @param policy the policy, in the version that decides this caller
+ * @param specs the caller's counter specs, in the order of the limits
+ * @param onFailure failure mode for this caller
+ * @param shadow whether the policy only reports for this caller
+ * @param owner owner of the counters: the policy id for all versions; a trial has an
+ * owner of its own
  */
 public record Match(Policy policy, List<CounterSpec> specs, FailureMode onFailure, boolean shadow, String owner) {
 

@@ -11,25 +11,26 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.counter.CounterSpec;
 
 /**
- * Other quotas for one caller, written at run time. How they count under a version of the
- * policy is worked out when the caller first comes and is then the same object for every
- * request: leases and remembered refusals hold for as long as it is.
+ * Other quotas for one caller, written at run time. Its counter specs under a version of
+ * the policy are compiled at the caller's first request and then stay the same objects,
+ * because leases and remembered refusals last only as long as the spec object.
  */
-final class OverrideRecord implements ByDimension.Ordered {
+final class OverrideRecord {
 
 	private final long order;
 
 	private final Map<String, List<Quota>> limits;
 
-	private volatile List<Compiled> compiled = List.of();
+	/** By limit. At most two versions of a policy are in force. */
+	private final LatestResults<CompiledPolicy, @Nullable CounterSpec[]> compiled = new LatestResults<>(2);
 
 	OverrideRecord(long order, Map<String, List<Quota>> limits) {
 		this.order = order;
 		this.limits = Map.copyOf(limits);
 	}
 
-	@Override
-	public long order() {
+	/** Position among all writes. */
+	long order() {
 		return this.order;
 	}
 
@@ -41,40 +42,29 @@ final class OverrideRecord implements ByDimension.Ordered {
 	}
 
 	/**
-	 * How a limit of a policy counts, {@code null} if this says nothing about it.
-	 * @param index of the limit
+	 * The counter spec of a limit of a policy, {@code null} if this record does not
+	 * change the limit.
+	 * @param index index of the limit
 	 */
 	@Nullable CounterSpec spec(CompiledPolicy policy, int index) {
-		List<Compiled> compiled = this.compiled;
-		for (int i = 0; i < compiled.size(); i++) {
-			if (compiled.get(i).policy() == policy) {
-				return compiled.get(i).specs()[index];
-			}
-		}
-		return compile(policy).specs()[index];
+		@Nullable CounterSpec @Nullable [] known = this.compiled.get(policy);
+		return ((known != null) ? known : this.compiled.getOrMake(policy, this::compile))[index];
 	}
 
-	private synchronized Compiled compile(CompiledPolicy policy) {
-		for (Compiled known : this.compiled) {
-			if (known.policy() == policy) {
-				return known;
-			}
-		}
+	private @Nullable CounterSpec[] compile(CompiledPolicy policy) {
 		List<Limit> limits = policy.policy().limits();
 		@Nullable CounterSpec[] specs = new CounterSpec[limits.size()];
 		for (int i = 0; i < specs.length; i++) {
 			List<Quota> quotas = this.limits.get(limits.get(i).name());
 			specs[i] = (quotas != null) ? spec(policy, limits.get(i), quotas) : null;
 		}
-		Compiled fresh = new Compiled(policy, specs);
-		// Of a policy at most two versions are in force.
-		this.compiled = this.compiled.isEmpty() ? List.of(fresh) : List.of(fresh, this.compiled.get(0));
-		return fresh;
+		return specs;
 	}
 
 	/**
-	 * A version may no longer have room for what was written under an earlier one, such
-	 * as a burst after a change of the algorithm. Its own quotas hold then.
+	 * {@code null} if the record was written for an earlier version and does not fit this
+	 * one, such as a burst after a change of the algorithm. The version's own quotas
+	 * apply then.
 	 */
 	private @Nullable CounterSpec spec(CompiledPolicy policy, Limit limit, List<Quota> quotas) {
 		try {
@@ -84,39 +74,17 @@ final class OverrideRecord implements ByDimension.Ordered {
 			return null;
 		}
 		Limit changed = limit.withQuotas(quotas);
-		for (Compiled known : this.compiled) {
-			for (CounterSpec spec : known.specs()) {
-				if (spec != null && policy.counts(spec, changed)) {
-					return spec;
-				}
-			}
-		}
-		return policy.spec(changed);
+		return this.compiled.values()
+			.flatMap(Arrays::stream)
+			.filter((spec) -> spec != null && policy.counts(spec, changed))
+			.findFirst()
+			.orElseGet(() -> policy.spec(changed));
 	}
 
-	/** Without the quotas of a caller. */
+	/** Without the caller's quotas. */
 	@Override
 	public String toString() {
 		return "override of " + this.limits.keySet();
-	}
-
-	private record Compiled(CompiledPolicy policy, @Nullable CounterSpec[] specs) {
-
-		@Override
-		public boolean equals(@Nullable Object other) {
-			return this == other;
-		}
-
-		@Override
-		public int hashCode() {
-			return System.identityHashCode(this);
-		}
-
-		@Override
-		public String toString() {
-			return Arrays.toString(this.specs);
-		}
-
 	}
 
 }

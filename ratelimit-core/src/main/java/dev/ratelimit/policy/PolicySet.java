@@ -17,8 +17,8 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 
 /**
- * All that decides requests: the policies and the lists as an immutable snapshot, and the
- * records about single callers, which change by themselves.
+ * Everything that decides requests: an immutable snapshot of the policies and lists, and
+ * the records about single callers, which change independently.
  */
 public final class PolicySet {
 
@@ -28,7 +28,7 @@ public final class PolicySet {
 
 	private final AccessList deny;
 
-	private final Records records;
+	private final CallerRecords records;
 
 	private final InstantSource clock;
 
@@ -41,22 +41,21 @@ public final class PolicySet {
 	/**
 	 * Creates a snapshot without records.
 	 * @param policies with distinct ids
-	 * @param allow who is never limited
-	 * @param deny who is always turned away; beats the allow-list
+	 * @param allow callers that are never limited
+	 * @param deny callers that are always refused; takes precedence over the allow-list
 	 */
 	public PolicySet(Collection<Policy> policies, AccessList allow, AccessList deny) {
-		this(policies, allow, deny, new Records(), InstantSource.system());
+		this(policies, allow, deny, new CallerRecords(), InstantSource.system());
 	}
 
 	/**
-	 * Creates a snapshot.
 	 * @param policies with distinct ids
-	 * @param allow who is never limited
-	 * @param deny who is always turned away; beats the allow-list
-	 * @param records what is said about single callers at run time
-	 * @param clock tells when a version starts
+	 * @param allow callers that are never limited
+	 * @param deny callers that are always refused; takes precedence over the allow-list
+	 * @param records records about single callers, written at run time
+	 * @param clock clock for the start times of versions
 	 */
-	public PolicySet(Collection<Policy> policies, AccessList allow, AccessList deny, Records records,
+	public PolicySet(Collection<Policy> policies, AccessList allow, AccessList deny, CallerRecords records,
 			InstantSource clock) {
 		this(PolicyTable.of(policies.stream()
 			.map((policy) -> new PolicyVersions(policy, null, null, records.windows(policy.id()), clock))
@@ -64,10 +63,10 @@ public final class PolicySet {
 	}
 
 	/**
-	 * Creates a snapshot of what is compiled.
-	 * @param policies not changed by anybody any more
+	 * Creates a snapshot of compiled policies.
+	 * @param policies must not change after this call
 	 */
-	PolicySet(PolicyTable policies, AccessList allow, AccessList deny, Records records, InstantSource clock) {
+	PolicySet(PolicyTable policies, AccessList allow, AccessList deny, CallerRecords records, InstantSource clock) {
 		this.policies = policies;
 		this.allow = allow;
 		this.deny = deny;
@@ -75,7 +74,7 @@ public final class PolicySet {
 		this.clock = clock;
 		this.comparing = policies.comparing();
 		this.configured = Stream.of(allow, deny)
-			.flatMap((list) -> list.dimensions().stream())
+			.flatMap((list) -> list.entries().dimensions().stream())
 			.collect(Collectors.toUnmodifiableSet());
 		this.listed = new Listed(Set.of(), this.configured);
 	}
@@ -85,40 +84,57 @@ public final class PolicySet {
 	}
 
 	/**
-	 * Makes another snapshot of this one. What is not changed is not compiled again.
+	 * Starts another snapshot from this one. Unchanged policies are not compiled again.
 	 */
 	public PolicySetBuilder mutate() {
 		return new PolicySetBuilder(this.policies.copy(), this.allow, this.deny, this.records, this.clock);
 	}
 
 	/**
-	 * The policy that a request names as it applies to its caller, in the version that is
-	 * for this caller; {@code null} if there is none.
+	 * The policy that a request names, with the version and limits of its caller;
+	 * {@code null} if there is no such policy.
 	 */
 	public @Nullable Match match(Request request) {
 		PolicyVersions policy = this.policies.get(request.policy());
-		return (policy != null) ? policy.match(request, this.records) : null;
+		return (policy != null) ? policy.versionFor(request).match(request, this.records) : null;
 	}
 
 	/**
-	 * The same as operators want it, without what the caller's tenant has given itself.
+	 * The same without the tighter quotas that the caller's tenant chose.
 	 */
 	public @Nullable Match granted(Request request) {
 		PolicyVersions policy = this.policies.get(request.policy());
-		return (policy != null) ? policy.granted(request, this.records) : null;
+		return (policy != null) ? policy.versionFor(request).granted(request, this.records) : null;
 	}
 
 	/**
-	 * Another version of the policy that a request names, which is tried out beside the
-	 * one that decides; {@code null} as a rule.
+	 * The trial of the policy that a request names; {@code null} if there is none, which
+	 * is the usual case.
 	 */
-	public @Nullable Match beside(Request request) {
+	public @Nullable Match trial(Request request) {
 		PolicyVersions policy = this.comparing ? this.policies.get(request.policy()) : null;
-		return (policy != null) ? policy.beside(request, this.records) : null;
+		return (policy != null) ? policy.trial(request, this.records) : null;
 	}
 
 	/**
-	 * How two versions of a policy compare, {@code null} if only one is in force.
+	 * Both versions of the policy that a request names, to compare them in counters of
+	 * their own; {@code null} if they are not compared for its caller.
+	 */
+	public @Nullable VersionPair pair(Request request) {
+		PolicyVersions policy = this.comparing ? this.policies.get(request.policy()) : null;
+		return (policy != null) ? policy.pair(request, this.records) : null;
+	}
+
+	/**
+	 * The bucket of a caller in comparisons of the policy that a request names.
+	 */
+	public int bucket(Request request) {
+		PolicyVersions policy = this.policies.get(request.policy());
+		return (policy != null) ? policy.bucket(request) : 0;
+	}
+
+	/**
+	 * The comparison of two versions of a policy, {@code null} if only one is in force.
 	 */
 	public @Nullable Comparison comparison(String id) {
 		PolicyVersions policy = this.comparing ? this.policies.get(id) : null;
@@ -126,36 +142,38 @@ public final class PolicySet {
 	}
 
 	/**
-	 * Whether the caller is on the allow-list, by verified facts only.
+	 * Whether the caller is on the allow-list. Only verified facts match.
 	 */
 	public boolean allows(Request request) {
-		return (!this.allow.isEmpty() && this.allow.matches(request::verified)) || this.records.allows(request);
+		return !listedDimensions().isEmpty()
+				&& (this.allow.entries().matches(request, Facts.VERIFIED) || this.records.allows(request));
 	}
 
 	/**
-	 * Whether the caller is on the deny-list, by whatever it claims.
+	 * Whether the caller is on the deny-list. Unverified facts match too.
 	 */
 	public boolean denies(Request request) {
-		return (!this.deny.isEmpty() && this.deny.matches(request.dimensions()::get)) || this.records.denies(request);
+		return !listedDimensions().isEmpty()
+				&& (this.deny.entries().matches(request, Facts.ALL) || this.records.denies(request));
 	}
 
 	/**
-	 * The allow-list that comes with the configuration.
+	 * The configured allow-list.
 	 */
 	public AccessList allowList() {
 		return this.allow;
 	}
 
 	/**
-	 * The deny-list that comes with the configuration.
+	 * The configured deny-list.
 	 */
 	public AccessList denyList() {
 		return this.deny;
 	}
 
 	/**
-	 * The dimensions that lists and records are about: a request that does not have them
-	 * matches none. The same object until one is added.
+	 * The dimensions that lists and records name. A request without any of them matches
+	 * no list entry and no record. The same object until a dimension is added.
 	 */
 	public Set<Dimension> listedDimensions() {
 		Listed listed = this.listed;
@@ -169,25 +187,24 @@ public final class PolicySet {
 		return listed.all();
 	}
 
-	/**
-	 * What is said about single callers at run time.
-	 */
-	public Records records() {
+	public CallerRecords records() {
 		return this.records;
 	}
 
 	/**
-	 * Checks that one counter can keep the windows of all callers, once versions of a
-	 * policy are in force beside the records there are.
-	 * @param previous the version that still holds for some, {@code null} if for nobody
-	 * @throws IllegalArgumentException naming the windows that do not fit, and the fix
+	 * Checks that one counter can keep the windows of all callers: of these versions of a
+	 * policy and of the existing records.
+	 * @param previous the previous version if it still decides some callers, else
+	 * {@code null}
+	 * @throws IllegalArgumentException if they do not fit; the message names the windows
+	 * and the fix
 	 */
 	public void requireWindows(Policy newest, @Nullable Policy previous) {
 		this.records.windows(newest.id()).require((previous != null) ? List.of(newest, previous) : List.of(newest));
 	}
 
 	/**
-	 * Checks the same for a record about a caller.
+	 * Checks the same for a new record about a caller.
 	 * @param policy id of the policy
 	 * @param limits the quotas, by the name of the limit
 	 */
@@ -204,8 +221,8 @@ public final class PolicySet {
 	}
 
 	/**
-	 * The versions of a policy that are in force, the newest first: two during a rollout
-	 * or a trial, none if there is no such policy.
+	 * The versions of a policy in force, the newest first: two during a rollout or a
+	 * trial, otherwise one; none if there is no such policy.
 	 */
 	public List<Policy> versions(String id) {
 		PolicyVersions policy = this.policies.get(id);
@@ -213,17 +230,14 @@ public final class PolicySet {
 	}
 
 	/**
-	 * The policies that are gone but still decide requests that name them.
+	 * Ids of removed policies that still decide the requests that name them.
 	 */
 	public Set<String> retired() {
-		return this.policies.stream()
-			.filter(PolicyVersions::retired)
-			.map((policy) -> policy.newest().id())
-			.collect(Collectors.toUnmodifiableSet());
+		return Set.copyOf(this.policies.retired());
 	}
 
 	public Set<String> ids() {
-		return this.policies.ids();
+		return this.policies.stream().map((policy) -> policy.newest().id()).collect(Collectors.toUnmodifiableSet());
 	}
 
 	/**

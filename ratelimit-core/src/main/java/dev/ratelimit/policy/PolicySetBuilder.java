@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Policy;
 
 /**
- * Changes some of a snapshot's policies and makes another one. For one thread.
+ * Builds a new snapshot from an existing one. Not thread-safe.
  */
 public final class PolicySetBuilder {
 
@@ -17,13 +17,14 @@ public final class PolicySetBuilder {
 
 	private AccessList deny;
 
-	private final Records records;
+	private final CallerRecords records;
 
 	private final InstantSource clock;
 
 	private boolean built;
 
-	PolicySetBuilder(PolicyTable policies, AccessList allow, AccessList deny, Records records, InstantSource clock) {
+	PolicySetBuilder(PolicyTable policies, AccessList allow, AccessList deny, CallerRecords records,
+			InstantSource clock) {
 		this.policies = policies;
 		this.allow = allow;
 		this.deny = deny;
@@ -32,7 +33,7 @@ public final class PolicySetBuilder {
 	}
 
 	/**
-	 * Puts a version in force that has none before it.
+	 * Puts a version in force, without a previous one.
 	 */
 	public PolicySetBuilder put(Policy policy) {
 		return put(policy, null);
@@ -41,16 +42,16 @@ public final class PolicySetBuilder {
 	/**
 	 * Puts a version in force.
 	 * @param policy the newest version
-	 * @param previous the one that still holds where the newest does not: for callers
-	 * outside its rollout, before it starts, and for all while it is in shadow
+	 * @param previous the version that decides where the newest does not: callers outside
+	 * the rollout, all callers before the start time, and all callers during a trial
 	 */
 	public PolicySetBuilder put(Policy policy, @Nullable Policy previous) {
 		if (previous != null && !previous.id().equals(policy.id())) {
 			throw new IllegalArgumentException(
-					"policy '" + previous.id() + "' is no earlier version of '" + policy.id() + "'");
+					"policy '" + previous.id() + "' is not an earlier version of '" + policy.id() + "'");
 		}
 		PolicyVersions before = this.policies.get(policy.id());
-		if (before == null || !before.isOf(policy, previous)) {
+		if (before == null || this.policies.retired().contains(policy.id()) || !before.isOf(policy, previous)) {
 			this.policies
 				.put(new PolicyVersions(policy, previous, before, this.records.windows(policy.id()), this.clock));
 		}
@@ -58,27 +59,16 @@ public final class PolicySetBuilder {
 	}
 
 	/**
-	 * Forgets a policy: there is none of this name from now on.
-	 */
-	public PolicySetBuilder remove(String id) {
-		this.policies.remove(id);
-		return this;
-	}
-
-	/**
-	 * Marks a policy as gone, but lets the last that is known of it decide the requests
-	 * that still name it.
+	 * Marks a policy as removed. Its last known version still decides the requests that
+	 * name it.
 	 */
 	public PolicySetBuilder retire(String id) {
-		PolicyVersions versions = this.policies.get(id);
-		if (versions != null) {
-			this.policies.put(versions.retire());
-		}
+		this.policies.retire(id);
 		return this;
 	}
 
 	/**
-	 * Replaces the lists that come with the configuration.
+	 * Replaces the configured lists.
 	 */
 	public PolicySetBuilder lists(AccessList allow, AccessList deny) {
 		this.allow = allow;
@@ -87,11 +77,11 @@ public final class PolicySetBuilder {
 	}
 
 	/**
-	 * Makes the snapshot, once.
+	 * Builds the snapshot. Can be called once.
 	 */
 	public PolicySet build() {
 		if (this.built) {
-			throw new IllegalStateException("a snapshot was made already, and it must not change");
+			throw new IllegalStateException("build() was already called, and its snapshot must not change");
 		}
 		this.built = true;
 		return new PolicySet(this.policies, this.allow, this.deny, this.records, this.clock);

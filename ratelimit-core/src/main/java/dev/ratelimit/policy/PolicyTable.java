@@ -1,10 +1,9 @@
 package dev.ratelimit.policy;
 
-import java.util.AbstractSet;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.Iterator;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -12,9 +11,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Policies by id, in parts. Who changes a copy copies the part that the change is in and
- * shares the others, so that one edit costs the same hundredth of ten thousand policies
- * on every instance. Changed by its maker alone, and by nobody once it is handed on.
+ * Policies by id, in 128 parts. A change in a copy of the table copies one part and
+ * shares the others, so one edit among 10,000 policies copies about 80. Only the creator
+ * changes a table, and only before other threads see it.
  */
 final class PolicyTable {
 
@@ -22,12 +21,13 @@ final class PolicyTable {
 
 	private final Map<String, PolicyVersions>[] parts;
 
-	/** The parts that nobody else sees. */
+	/** The parts that this table does not share. */
 	private final boolean[] own = new boolean[PARTS];
 
-	private int size;
+	/** Ids of removed policies that still decide the requests that name them. */
+	private final Set<String> retired = new HashSet<>();
 
-	/** How many have two versions in force. */
+	/** Number of policies with two versions in force. */
 	private int compared;
 
 	@SuppressWarnings({ "unchecked", "rawtypes" })
@@ -38,7 +38,7 @@ final class PolicyTable {
 
 	private PolicyTable(PolicyTable table) {
 		this.parts = table.parts.clone();
-		this.size = table.size;
+		this.retired.addAll(table.retired);
 		this.compared = table.compared;
 	}
 
@@ -46,7 +46,7 @@ final class PolicyTable {
 		PolicyTable table = new PolicyTable();
 		for (PolicyVersions versions : policies) {
 			if (table.put(versions) != null) {
-				throw new IllegalArgumentException("two policies are called '" + versions.newest().id() + "'");
+				throw new IllegalArgumentException("two policies have the id '" + versions.newest().id() + "'");
 			}
 		}
 		return table;
@@ -61,39 +61,25 @@ final class PolicyTable {
 	}
 
 	@Nullable PolicyVersions put(PolicyVersions versions) {
-		return count(own(place(versions.newest().id())).put(versions.newest().id(), versions), versions);
+		String id = versions.newest().id();
+		this.retired.remove(id);
+		PolicyVersions before = own(place(id)).put(id, versions);
+		this.compared += isCompared(versions) - isCompared(before);
+		return before;
 	}
 
-	void remove(String id) {
+	void retire(String id) {
 		if (get(id) != null) {
-			count(own(place(id)).remove(id), null);
+			this.retired.add(id);
 		}
+	}
+
+	Set<String> retired() {
+		return this.retired;
 	}
 
 	Stream<PolicyVersions> stream() {
 		return Arrays.stream(this.parts).flatMap((part) -> part.values().stream());
-	}
-
-	/** A view. */
-	Set<String> ids() {
-		return new AbstractSet<>() {
-
-			@Override
-			public Iterator<String> iterator() {
-				return PolicyTable.this.stream().map((versions) -> versions.newest().id()).iterator();
-			}
-
-			@Override
-			public boolean contains(Object id) {
-				return id instanceof String text && get(text) != null;
-			}
-
-			@Override
-			public int size() {
-				return PolicyTable.this.size;
-			}
-
-		};
 	}
 
 	/** Whether any policy has two versions in force. */
@@ -109,17 +95,11 @@ final class PolicyTable {
 		return this.parts[place];
 	}
 
-	private @Nullable PolicyVersions count(@Nullable PolicyVersions before, @Nullable PolicyVersions after) {
-		this.size += ((after != null) ? 1 : 0) - ((before != null) ? 1 : 0);
-		this.compared += isCompared(after) - isCompared(before);
-		return before;
-	}
-
 	private static int isCompared(@Nullable PolicyVersions versions) {
 		return (versions != null && versions.comparison() != null) ? 1 : 0;
 	}
 
-	/** Other bits than those that the parts themselves go by. */
+	/** Uses other bits than the hash maps of the parts do. */
 	private static int place(String id) {
 		return (id.hashCode() * 0x9E3779B9) >>> 25;
 	}

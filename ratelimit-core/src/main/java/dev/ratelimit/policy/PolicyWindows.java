@@ -8,7 +8,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BiPredicate;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -24,35 +23,33 @@ import dev.ratelimit.algorithm.LiveWindow;
 import dev.ratelimit.algorithm.LiveWindows;
 
 /**
- * The live windows of a policy's limits: what its versions in force and the records about
- * callers give together.
+ * The live windows of a policy's limits, from its versions in force and from the records
+ * about callers.
  *
  * <p>
- * An override that names only dimensions by which a limit counts is for counters of its
- * own: whoever is counted there has it. It does not change what holds for the others, so
- * that one caller with a huge burst does not weaken the limit for everybody. Every other
- * override shares counters with callers that do not have it. So does one that names an
- * IP, since the addresses of an IPv6 network share a counter; one that names a value that
- * callers can claim without being it; and any while two versions are in force.
+ * An override that names only dimensions that the limit counts by has counters of its
+ * own: every caller of such a counter has the override. It does not change the live
+ * windows of other callers, so one caller with a huge burst does not weaken the limit for
+ * all. Every other override shares counters with callers that do not have it. An override
+ * also shares counters if it names an IP, because the addresses of an IPv6 network share
+ * a counter; if it names a dimension that callers can merely claim; and while two
+ * versions are in force.
  */
 final class PolicyWindows {
 
-	/** Whose values are always verified, and exactly those that are counted by. */
+	/** Dimensions whose values are always verified and are counted unchanged. */
 	private static final Set<Dimension> CERTAIN = Set.of(Dimension.TENANT, Dimension.USER, Dimension.ROUTE,
 			Dimension.REGION);
 
 	private final Map<Kind, LiveWindows> live = new HashMap<>();
 
-	/** What the versions in force give to callers that share counters. */
-	private final Map<Kind, Shared> versions = new HashMap<>();
-
-	/** All windows of the versions in force. */
-	private Map<Kind, Set<Duration>> configured = Map.of();
+	/** The limits of the versions in force. */
+	private Map<Kind, Versions> versions = Map.of();
 
 	private final Map<Dimension, Map<String, RecordedQuotas>> recorded = new HashMap<>();
 
 	/**
-	 * The windows of a limit, the same object for ever.
+	 * The windows of a limit; always the same object.
 	 */
 	synchronized LiveWindows of(Algorithm algorithm, String limit) {
 		return this.live.computeIfAbsent(new Kind(algorithm, limit), (kind) -> new LiveWindows());
@@ -60,81 +57,83 @@ final class PolicyWindows {
 
 	/**
 	 * Puts versions in force.
-	 * @throws IllegalArgumentException if a limit would have windows that one counter
-	 * cannot keep; nothing has changed then
+	 * @throws IllegalArgumentException if one counter cannot keep the windows of a limit;
+	 * nothing changes then
 	 */
 	synchronized void put(List<Policy> policies) {
 		require(policies);
-		this.configured = windows(policies);
-		this.versions.clear();
-		for (Policy policy : policies) {
-			for (Limit limit : policy.limits()) {
-				this.versions.computeIfAbsent(new Kind(policy.algorithm(), limit.name()), (kind) -> new Shared())
-					.add(policy, limit);
-			}
-		}
-		this.versions.values().forEach(Shared::addOverrides);
-		this.versions.keySet().forEach(this::update);
+		this.versions = versions(policies);
+		this.versions.forEach(this::update);
 	}
 
 	/**
-	 * Checks that versions could be put in force beside the records there are.
-	 * @throws IllegalArgumentException naming the windows that do not fit, and the fix
+	 * Checks that these versions fit together with the existing records.
+	 * @throws IllegalArgumentException if the windows do not fit; the message names them
+	 * and the fix
 	 */
 	synchronized void require(List<Policy> policies) {
-		windows(policies).forEach((kind, windows) -> requireDistinct(kind.limit(), windows, List.of()));
+		versions(policies).forEach((kind, limit) -> requireDistinct(kind.limit(), limit.lengths, List.of()));
 	}
 
 	/**
-	 * Checks that a record could be written.
-	 * @throws IllegalArgumentException naming the windows that do not fit, and the fix
+	 * Checks that a new record fits.
+	 * @throws IllegalArgumentException if the windows do not fit; the message names them
+	 * and the fix
 	 */
 	synchronized void require(Map<String, List<Quota>> limits) {
 		limits.forEach((limit, quotas) -> {
 			requireDistinct(limit, Set.of(), quotas);
-			this.configured.forEach((kind, windows) -> {
+			this.versions.forEach((kind, known) -> {
 				if (kind.limit().equals(limit)) {
-					requireDistinct(limit, windows, quotas);
+					requireDistinct(limit, known.lengths, quotas);
 				}
 			});
 		});
 	}
 
-	private void requireDistinct(String limit, Set<Duration> windows, List<Quota> quotas) {
-		Set<Duration> all = recorded(limit);
-		all.addAll(windows);
+	private void requireDistinct(String limit, Set<Duration> lengths, List<Quota> quotas) {
+		Set<Duration> all = new HashSet<>(lengths);
 		quotas.forEach((quota) -> all.add(quota.window()));
+		for (Map<String, RecordedQuotas> records : this.recorded.values()) {
+			RecordedQuotas recorded = records.get(limit);
+			if (recorded != null) {
+				recorded.windows().forEach((window) -> all.add(window.length()));
+			}
+		}
 		WindowTag.requireDistinct(limit, all);
 	}
 
 	/**
-	 * Replaces what a record says.
-	 * @param before by the name of the limit; empty if there was no record
-	 * @param after empty if there is none any more
-	 * @throws IllegalArgumentException if it does not fit; nothing has changed then
+	 * Replaces the quotas of a record.
+	 * @param before old quotas by the name of the limit; empty if there was no record
+	 * @param after new quotas by the name of the limit; empty to remove the record
+	 * @throws IllegalArgumentException if the new quotas do not fit; nothing changes then
 	 */
 	synchronized void replace(Dimension dimension, Map<String, List<Quota>> before, Map<String, List<Quota>> after) {
 		Map<String, RecordedQuotas> records = this.recorded.computeIfAbsent(dimension, (any) -> new HashMap<>());
-		Set<String> changed = count(records, before, RecordedQuotas::remove);
+		Set<String> changed = count(records, before, -1);
 		try {
 			require(after);
-			changed.addAll(count(records, after, RecordedQuotas::add));
+			changed.addAll(count(records, after, 1));
 		}
 		catch (IllegalArgumentException ex) {
-			count(records, before, RecordedQuotas::add);
+			count(records, before, 1);
 			throw ex;
 		}
-		this.versions.keySet().stream().filter((kind) -> changed.contains(kind.limit())).forEach(this::update);
+		this.versions.forEach((kind, versions) -> {
+			if (changed.contains(kind.limit())) {
+				update(kind, versions);
+			}
+		});
 	}
 
-	/** Adds or takes out quotas, and says which limits have other windows now. */
-	private static Set<String> count(Map<String, RecordedQuotas> records, Map<String, List<Quota>> limits,
-			BiPredicate<RecordedQuotas, Quota> change) {
+	/** Adds or removes quotas; returns the limits whose windows changed. */
+	private static Set<String> count(Map<String, RecordedQuotas> records, Map<String, List<Quota>> limits, int times) {
 		Set<String> changed = new HashSet<>();
 		limits.forEach((limit, quotas) -> {
 			RecordedQuotas known = records.computeIfAbsent(limit, (any) -> new RecordedQuotas());
 			for (Quota quota : quotas) {
-				if (change.test(known, quota)) {
+				if (known.count(quota, times)) {
 					changed.add(limit);
 				}
 			}
@@ -142,68 +141,56 @@ final class PolicyWindows {
 		return changed;
 	}
 
-	private void update(Kind kind) {
-		Shared shared = this.versions.get(kind);
-		if (shared == null) {
-			return;
-		}
-		List<LiveWindow> windows = new ArrayList<>(shared.windows);
+	private void update(Kind kind, Versions versions) {
+		List<LiveWindow> windows = new ArrayList<>(versions.windows);
 		this.recorded.forEach((dimension, records) -> {
 			RecordedQuotas quotas = records.get(kind.limit());
-			if (quotas != null && shared.isSharedBy(Set.of(dimension))) {
+			if (quotas != null && versions.isSharedBy(Set.of(dimension))) {
 				windows.addAll(quotas.windows());
 			}
 		});
 		of(kind.algorithm(), kind.limit()).set(windows);
 	}
 
-	private Set<Duration> recorded(String limit) {
-		Set<Duration> windows = new HashSet<>();
-		for (Map<String, RecordedQuotas> records : this.recorded.values()) {
-			RecordedQuotas quotas = records.get(limit);
-			if (quotas != null) {
-				quotas.windows().forEach((window) -> windows.add(window.length()));
-			}
-		}
-		return windows;
-	}
-
 	/** Versions with different algorithms share no counters. */
-	private static Map<Kind, Set<Duration>> windows(List<Policy> policies) {
-		Map<Kind, Set<Duration>> windows = new HashMap<>();
+	private static Map<Kind, Versions> versions(List<Policy> policies) {
+		Map<Kind, Versions> versions = new HashMap<>();
 		for (Policy policy : policies) {
 			for (Limit limit : policy.limits()) {
-				Set<Duration> known = windows.computeIfAbsent(new Kind(policy.algorithm(), limit.name()),
-						(kind) -> new HashSet<>());
-				policy.quotas(limit.name()).forEach((quota) -> known.add(quota.window()));
+				versions.computeIfAbsent(new Kind(policy.algorithm(), limit.name()), (kind) -> new Versions())
+					.add(policy, limit);
 			}
 		}
-		return windows;
+		versions.values().forEach(Versions::addOverrides);
+		return versions;
 	}
 
 	private record Kind(Algorithm algorithm, String limit) {
 	}
 
-	/**
-	 * What versions give to callers of a limit that share counters.
-	 */
-	private static final class Shared {
+	/** A limit in the versions in force. */
+	private static final class Versions {
 
+		/** Lengths of all its windows. */
+		private final Set<Duration> lengths = new HashSet<>();
+
+		/** Windows of callers that share counters. */
 		private final List<LiveWindow> windows = new ArrayList<>();
 
-		/** One of each version. */
+		/** The limit in each version. */
 		private final List<Limit> limits = new ArrayList<>();
 
 		private final List<PolicyOverride> overrides = new ArrayList<>();
 
 		void add(Policy policy, Limit limit) {
 			this.limits.add(limit);
+			policy.quotas(limit.name()).forEach((quota) -> this.lengths.add(quota.window()));
 			add(limit.quotas());
 			policy.settings().tiers().values().forEach((tier) -> add(tier.limits().get(limit.name())));
 			this.overrides.addAll(policy.settings().overrides());
 		}
 
-		/** Once all versions are known. */
+		/** Must run after all versions were added. */
 		void addOverrides() {
 			String name = this.limits.get(0).name();
 			this.overrides.stream()
@@ -211,7 +198,10 @@ final class PolicyWindows {
 				.forEach((override) -> add(override.limits().get(name)));
 		}
 
-		/** Whether an override for such callers shares counters with others. */
+		/**
+		 * Whether an override with these dimensions shares counters with callers that do
+		 * not have it.
+		 */
 		boolean isSharedBy(Collection<Dimension> dimensions) {
 			return this.limits.size() > 1 || !CERTAIN.containsAll(dimensions)
 					|| !this.limits.get(0).by().containsAll(dimensions);

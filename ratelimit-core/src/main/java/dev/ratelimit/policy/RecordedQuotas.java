@@ -9,9 +9,9 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.algorithm.LiveWindow;
 
 /**
- * The quotas that records give callers of one limit, as far as others have to know them:
- * per window the slowest and the largest. A hundred thousand records are added and taken
- * out one by one, so each costs the logarithm of their number.
+ * The slowest and the largest quota per window that records give callers of one limit.
+ * Records are added and removed one by one; each change takes O(log n) time, also with
+ * 100,000 records.
  */
 final class RecordedQuotas {
 
@@ -24,22 +24,11 @@ final class RecordedQuotas {
 	}
 
 	/**
-	 * Adds a quota.
-	 * @return whether that changes the windows
+	 * Adds or removes a quota.
+	 * @param times 1 to add it, -1 to remove it
+	 * @return whether the windows changed
 	 */
-	boolean add(Quota quota) {
-		return count(quota, 1);
-	}
-
-	/**
-	 * Takes out a quota that was added.
-	 * @return whether that changes the windows
-	 */
-	boolean remove(Quota quota) {
-		return count(quota, -1);
-	}
-
-	private boolean count(Quota quota, int times) {
+	boolean count(Quota quota, int times) {
 		LiveWindow window = LiveWindow.of(quota);
 		Sizes sizes = this.byWindow.computeIfAbsent(window.micros(), (micros) -> new Sizes());
 		count(sizes.fills, window.longestFill(), times);

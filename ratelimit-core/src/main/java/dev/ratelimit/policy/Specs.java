@@ -9,9 +9,9 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.counter.CounterSpec;
 
 /**
- * Makes specs, and each of them once: a version that leaves a limit as it was counts it
- * by the same object, so that what is leased and remembered under the one before holds.
- * Those of one limit share its live windows.
+ * Creates each counter spec once. An unchanged limit of a new version gets the same spec
+ * object, so that its leases and remembered refusals stay valid. All specs of one limit
+ * share its live windows.
  */
 final class Specs {
 
@@ -28,16 +28,16 @@ final class Specs {
 	}
 
 	void add(CounterSpec spec) {
-		this.known.putIfAbsent(new Kind(spec.algorithm(), spec.limit(), spec.enforcement()), spec);
+		this.known.putIfAbsent(new Kind(spec.algorithm(), spec.limit(), spec.enforcement(), spec.settles()), spec);
 	}
 
-	CounterSpec get(Algorithm algorithm, Limit limit, Enforcement enforcement) {
+	CounterSpec get(Algorithm algorithm, Limit limit, Enforcement enforcement, boolean settles) {
 		Enforcement own = (limit.enforcement() != null) ? limit.enforcement() : enforcement;
-		return this.known.computeIfAbsent(new Kind(algorithm, limit, own),
-				(kind) -> new CounterSpec(algorithm, limit, enforcement, this.windows.of(algorithm, limit.name())));
+		return this.known.computeIfAbsent(new Kind(algorithm, limit, own, settles), (kind) -> new CounterSpec(algorithm,
+				limit, enforcement, this.windows.of(algorithm, limit.name()), settles));
 	}
 
-	private record Kind(Algorithm algorithm, Limit limit, Enforcement enforcement) {
+	private record Kind(Algorithm algorithm, Limit limit, Enforcement enforcement, boolean settles) {
 	}
 
 }

@@ -1,28 +1,17 @@
 package dev.ratelimit.policy;
 
 /**
- * What a version of a policy has decided.
+ * Decisions of a version of a policy.
  *
- * @param decisions how many requests its limits were asked about
- * @param refusals how many of them they refused
+ * @param decisions number of requests that its limits decided
+ * @param refusals number of refusals among them
  */
 public record Tally(long decisions, long refusals) {
 
 	public Tally {
 		if (refusals < 0 || refusals > decisions) {
-			throw new IllegalArgumentException("of " + decisions + " decisions " + refusals + " cannot be refusals");
+			throw new IllegalArgumentException("refusals must be 0 to " + decisions + " but was " + refusals);
 		}
-	}
-
-	public Tally plus(Tally other) {
-		return new Tally(this.decisions + other.decisions, this.refusals + other.refusals);
-	}
-
-	/**
-	 * The share of refusals, 0 if nothing was decided.
-	 */
-	public double rate() {
-		return (this.decisions > 0) ? (double) this.refusals / this.decisions : 0;
 	}
 
 }

@@ -6,39 +6,40 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
 
 /**
- * What an entry of a list says about one dimension: an exact value, a text with {@code *}
- * for any characters, or a range of IPs. No regular expressions: a match takes at most
- * (value × pattern) steps, whatever a caller sends.
+ * Pattern of a list entry for one dimension: an exact value, a text in which {@code *}
+ * matches any characters, or an IP range. Not a regular expression: a match takes at most
+ * (length of value × length of pattern) steps for any input.
  */
-record ValuePattern(@Nullable String exact, @Nullable String wildcard, IpAddress.@Nullable Range range) {
+record ValuePattern(String text, IpAddress.@Nullable Range range) {
 
 	static ValuePattern of(Dimension dimension, String text) {
 		if (text.isBlank()) {
 			throw new IllegalArgumentException("the value of '" + dimension + "' is empty");
 		}
-		if (dimension.equals(Dimension.IP)) {
-			return new ValuePattern(null, null, IpAddress.Range.parse(text));
-		}
-		return (text.indexOf('*') >= 0) ? new ValuePattern(null, text, null) : new ValuePattern(text, null, null);
+		// A range has several spellings, which are all equal.
+		return dimension.equals(Dimension.IP) ? new ValuePattern("", IpAddress.Range.parse(text))
+				: new ValuePattern(text, null);
+	}
+
+	boolean isExact() {
+		return this.range == null && this.text.indexOf('*') < 0;
 	}
 
 	/**
-	 * What a value has to begin with, if that is all that is said; else {@code null}.
+	 * The prefix, if the pattern is a prefix followed by a single {@code *}; else
+	 * {@code null}.
 	 */
 	@Nullable String prefix() {
-		int end = (this.wildcard != null) ? this.wildcard.length() - 1 : -1;
-		return (this.wildcard != null && this.wildcard.indexOf('*') == end) ? this.wildcard.substring(0, end) : null;
+		int end = this.text.length() - 1;
+		return (this.range == null && this.text.indexOf('*') == end) ? this.text.substring(0, end) : null;
 	}
 
 	boolean matches(@Nullable String value) {
-		if (value == null) {
-			return false;
+		if (value == null || this.range == null) {
+			return value != null && matches(this.text, value);
 		}
-		if (this.range != null) {
-			IpAddress address = IpAddress.parse(value);
-			return address != null && this.range.contains(address);
-		}
-		return (this.wildcard != null) ? matches(this.wildcard, value) : value.equals(this.exact);
+		IpAddress address = IpAddress.parse(value);
+		return address != null && this.range.contains(address);
 	}
 
 	private static boolean matches(String pattern, String value) {

@@ -1,6 +1,5 @@
 /**
- * The policies in force, as an immutable snapshot, and what is said about single callers
- * beside it.
+ * The policies in force, as an immutable snapshot, and the records about single callers.
  */
 @NullMarked
 package dev.ratelimit.policy;

@@ -9,23 +9,22 @@ import io.netty.channel.ChannelPromise;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a connection that was asked and has not said anything for too long. Where
- * packets are dropped no side of a connection learns that it is dead; the client would
- * wait on it until the kernel gives up, a quarter of an hour later, and long after Redis
- * can be reached by a new one.
+ * Closes a connection that does not answer in time. Where packets are dropped, neither
+ * side learns that a connection is dead. The client would wait until the kernel gives up,
+ * after a quarter of an hour, although a new connection may work long before.
  */
 final class AnswerWatchdog extends ChannelDuplexHandler {
 
 	private static final long NOT_WAITING = Long.MIN_VALUE;
 
-	private final long patienceNanos;
+	private final long timeoutNanos;
 
 	private long waitingSince = NOT_WAITING;
 
 	private @Nullable ScheduledFuture<?> watch;
 
-	AnswerWatchdog(long patienceNanos) {
-		this.patienceNanos = patienceNanos;
+	AnswerWatchdog(long timeoutNanos) {
+		this.timeoutNanos = timeoutNanos;
 	}
 
 	@Override
@@ -68,9 +67,9 @@ final class AnswerWatchdog extends ChannelDuplexHandler {
 
 	private void begin(ChannelHandlerContext context) {
 		if (this.watch == null) {
-			long interval = Math.max(1, this.patienceNanos / 4);
+			long interval = Math.max(1, this.timeoutNanos / 4);
 			this.watch = context.executor()
-				.scheduleAtFixedRate(() -> look(context), interval, interval, TimeUnit.NANOSECONDS);
+				.scheduleAtFixedRate(() -> check(context), interval, interval, TimeUnit.NANOSECONDS);
 		}
 	}
 
@@ -80,8 +79,8 @@ final class AnswerWatchdog extends ChannelDuplexHandler {
 		}
 	}
 
-	private void look(ChannelHandlerContext context) {
-		if (this.waitingSince != NOT_WAITING && System.nanoTime() - this.waitingSince > this.patienceNanos) {
+	private void check(ChannelHandlerContext context) {
+		if (this.waitingSince != NOT_WAITING && System.nanoTime() - this.waitingSince > this.timeoutNanos) {
 			context.close();
 		}
 	}

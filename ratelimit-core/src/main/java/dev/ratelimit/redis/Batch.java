@@ -7,52 +7,72 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Work;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.NodeCall;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * Requests that go out as one script call, decided in the order in which they came.
+ * Requests that share one script call, which decides them in the order of their arrival.
  *
  * <p>
- * Those that want the same number of permits from the same counters become one entry, "as
- * many whole multiples as fit", as long as nobody who came in between wants any of these
- * counters: then the entry decides exactly what deciding one by one would. What it gets
- * is handed out in the order of arrival.
+ * Requests for the same number of permits of the same counters become one entry, "as many
+ * whole multiples as fit", unless another request in between wants one of these counters.
+ * So the entry decides as if each request were alone. Its permits are handed out in the
+ * order of arrival.
  */
 final class Batch {
 
 	private final List<Group> groups = new ArrayList<>();
 
-	/** The last entry that wants something of a counter. */
+	/** The last entry of each counter. */
 	private final Map<Counter, Group> last = new HashMap<>();
 
+	private final long kind;
+
+	/** Of all entries; 0 until a second one asks for room. */
 	private int work;
 
-	Batch(Waiting first) {
+	/**
+	 * @param kind slot and algorithm of its requests
+	 */
+	Batch(NodeCall first, long kind) {
+		this.kind = kind;
 		add(first);
 	}
 
+	long kind() {
+		return this.kind;
+	}
+
 	/**
-	 * Takes a request in if there is room for it.
-	 * @param request of the same slot and algorithm as the first
+	 * Adds a request of the same kind if there is room.
 	 */
-	boolean offer(Waiting request) {
+	boolean offer(NodeCall request) {
 		Group group = mergeable(request);
 		if (group != null) {
 			group.requests.add(request);
 			return true;
 		}
-		if (this.work + request.work() > Work.OF_A_CALL
-				|| this.last.size() + request.counters().size() > ScriptCall.MAX_COUNTERS) {
+		int work = work() + work(request);
+		if (work > Work.OF_A_CALL || this.last.size() + request.counters().size() > ScriptCall.MAX_COUNTERS) {
 			return false;
 		}
+		this.work = work;
 		add(request);
 		return true;
+	}
+
+	/**
+	 * How much Redis has to do for the call, see {@link Work}.
+	 */
+	int work() {
+		return (this.work > 0) ? this.work : work(this.groups.get(0).requests.get(0));
 	}
 
 	ScriptCall call() {
@@ -71,24 +91,24 @@ final class Batch {
 
 	void fail(UnansweredException failure) {
 		for (Group group : this.groups) {
-			group.requests.forEach((request) -> request.completeExceptionally(failure));
+			group.requests.forEach((request) -> request.failed(failure));
 		}
 	}
 
 	/**
-	 * A call for each request, {@code null} if this is one already.
+	 * A batch for each request, {@code null} if there is only one request.
 	 */
 	@Nullable List<Batch> singly() {
 		List<Batch> singly = new ArrayList<>();
 		for (Group group : this.groups) {
-			group.requests.forEach((request) -> singly.add(new Batch(request)));
+			group.requests.forEach((request) -> singly.add(new Batch(request, this.kind)));
 		}
 		return (singly.size() > 1) ? singly : null;
 	}
 
-	private @Nullable Group mergeable(Waiting request) {
+	private @Nullable Group mergeable(NodeCall request) {
 		Group group = this.last.get(request.counters().get(0));
-		if (group == null || !group.requests.get(0).merges(request)) {
+		if (group == null || !merges(group.requests.get(0), request)) {
 			return null;
 		}
 		for (Counter counter : request.counters()) {
@@ -99,13 +119,41 @@ final class Batch {
 		return group;
 	}
 
-	private void add(Waiting request) {
+	/** How much Redis has to do for a request, see {@link Work}. */
+	private static int work(NodeCall request) {
+		int work = 0;
+		for (Counter counter : request.counters()) {
+			Algorithm algorithm = counter.spec().algorithm();
+			int quotas = counter.spec().limit().quotas().size();
+			work += (request.since() > 0) ? Work.ofGiveBack(algorithm, quotas) : Work.of(algorithm, quotas);
+		}
+		return work;
+	}
+
+	/**
+	 * Whether one entry for both, in whole multiples, decides the same as one for each.
+	 */
+	private static boolean merges(NodeCall one, NodeCall other) {
+		Permits permits = one.permits();
+		if (one.since() != 0 || other.since() != 0 || permits.unit() == 0 || permits.unit() != permits.most()
+				|| !permits.equals(other.permits()) || one.counters().size() != other.counters().size()) {
+			return false;
+		}
+		for (int i = 0; i < one.counters().size(); i++) {
+			Counter counter = one.counters().get(i);
+			if (counter.spec() != other.counters().get(i).spec() || !counter.equals(other.counters().get(i))) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private void add(NodeCall request) {
 		Group group = new Group(request);
 		this.groups.add(group);
 		for (Counter counter : request.counters()) {
 			this.last.put(counter, group);
 		}
-		this.work += request.work();
 	}
 
 	/**
@@ -113,14 +161,14 @@ final class Batch {
 	 */
 	private static final class Group {
 
-		private final List<Waiting> requests = new ArrayList<>(1);
+		private final List<NodeCall> requests = new ArrayList<>(1);
 
-		Group(Waiting first) {
+		Group(NodeCall first) {
 			this.requests.add(first);
 		}
 
 		ScriptCall.Entry entry() {
-			Waiting first = this.requests.get(0);
+			NodeCall first = this.requests.get(0);
 			Permits permits = first.permits();
 			if (this.requests.size() > 1) {
 				permits = new Permits(permits.unit(), permits.least(), permits.most() * this.requests.size());
@@ -132,26 +180,26 @@ final class Batch {
 			if (outcome.taken() < 0) {
 				UnansweredException corrupt = UnansweredException
 					.corrupt(this.requests.get(0).counters().get(0).spec());
-				this.requests.forEach((request) -> request.completeExceptionally(corrupt));
+				this.requests.forEach((request) -> request.failed(corrupt));
 				return;
 			}
 			Permits permits = this.requests.get(0).permits();
 			long left = outcome.taken();
-			for (Waiting request : this.requests) {
+			for (NodeCall request : this.requests) {
 				long granted = (this.requests.size() == 1) ? left : Math.min(left, permits.most());
 				left -= granted;
-				request.complete(new Grant(permits, granted, before(left, outcome.readings()), Decision.Source.REDIS));
+				request.answered(new Grant(permits, granted, before(left, outcome.readings()), Decision.Source.REDIS));
 			}
 		}
 
-		/** The counters as they were before those behind took theirs. */
-		private static List<Reading> before(long takenBehind, List<Reading> readings) {
-			if (takenBehind == 0) {
+		/** The readings of a request, without the permits that later ones took. */
+		private static List<Reading> before(long takenLater, List<Reading> readings) {
+			if (takenLater == 0) {
 				return readings;
 			}
 			Reading[] before = new Reading[readings.size()];
 			for (int i = 0; i < before.length; i++) {
-				before[i] = readings.get(i).without(takenBehind);
+				before[i] = readings.get(i).without(takenLater);
 			}
 			return List.of(before);
 		}

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -24,12 +25,11 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * Sends script calls: one as any command is sent, several for one node in one write. The
- * client flushes every command by itself; its switch for that
- * ({@code setAutoFlushCommands}) is the connection's, so other threads would wait for our
- * flush. A collection of commands on the connection to the node is one write and concerns
- * nobody else. The client follows no redirects on that connection, so a call that is
- * redirected is sent once more as any command is: it has done nothing yet.
+ * Sends script calls: a single one as a command, several for one node in one write. The
+ * client flushes every command; {@code setAutoFlushCommands} would hold up all threads of
+ * the connection, but a collection of commands is one write. On the connection to a node
+ * the client follows no redirects, so a redirected call, which has done nothing yet, is
+ * sent again as a command.
  */
 final class Calls implements Lane.Sender {
 
@@ -37,14 +37,13 @@ final class Calls implements Lane.Sender {
 
 	private final Supplier<@Nullable Link> link;
 
-	private final ScriptLoads loads = new ScriptLoads();
-
 	private final @Nullable LongSupplier micros;
 
+	private final ForbiddenCommands forbidden = new ForbiddenCommands();
+
 	/**
-	 * Creates it.
-	 * @param link where to send calls, if there is a way now
-	 * @param micros another clock than Redis's: a seam for tests
+	 * @param link the current link, {@code null} while there is none
+	 * @param micros a clock for tests in place of that of Redis
 	 */
 	Calls(Supplier<@Nullable Link> link, @Nullable LongSupplier micros) {
 		this.link = link;
@@ -54,11 +53,8 @@ final class Calls implements Lane.Sender {
 	@Override
 	public CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call) {
 		Link link = this.link.get();
-		if (link == null) {
-			return CompletableFuture.failedStage(Failures.NOT_CONNECTED);
-		}
-		Message message = new Message(call, time());
-		return outcomes(link, message, message.send(link));
+		return (link != null) ? new Message(call, link, true).send()
+				: CompletableFuture.failedFuture(RedisErrors.NOT_CONNECTED);
 	}
 
 	@Override
@@ -91,40 +87,15 @@ final class Calls implements Lane.Sender {
 	private CompletionStage<List<ScriptCall.Outcome>> add(ScriptCall call, Link link,
 			List<AsyncCommand<byte[], byte[], List<Object>>> commands) {
 		try {
-			Message message = new Message(call, time());
+			Message message = new Message(call, link, false);
 			AsyncCommand<byte[], byte[], List<Object>> command = message.command();
-			CompletionStage<List<ScriptCall.Outcome>> answer = outcomes(link, message,
-					command.exceptionallyCompose((failure) -> Failures.redirected(failure) ? message.send(link)
-							: CompletableFuture.failedStage(failure)));
+			command.handle(message);
 			commands.add(command);
-			return answer;
+			return message;
 		}
 		catch (RuntimeException ex) {
-			return CompletableFuture.failedStage(ex);
+			return CompletableFuture.failedFuture(ex);
 		}
-	}
-
-	private CompletionStage<List<ScriptCall.Outcome>> outcomes(Link link, Message message,
-			CompletionStage<List<Object>> reply) {
-		return reply.exceptionallyCompose(
-				(failure) -> Failures.unknownScript(failure)
-						? this.loads.load(message.call.script(), message.call.counter(), link)
-							.thenCompose((loaded) -> message.sendWithText(link))
-						: CompletableFuture.failedStage(failure))
-			.handle((answer, failure) -> {
-				if (failure != null) {
-					throw failed(link, failure);
-				}
-				return message.call.decode(answer);
-			});
-	}
-
-	private static UnansweredException failed(Link link, Throwable failure) {
-		UnansweredException translated = Failures.translate(failure);
-		if (translated.reason() == Decision.Reason.READ_ONLY) {
-			link.demoted();
-		}
-		return translated;
 	}
 
 	private byte[] time() {
@@ -133,40 +104,92 @@ final class Calls implements Lane.Sender {
 	}
 
 	/**
-	 * A call as it is sent, each time with the same arguments.
+	 * A call with its arguments and its answer. It is sent again with its text if the
+	 * node does not know the script, and as a command if the node redirected it: the node
+	 * has done nothing then.
 	 */
-	private static final class Message {
+	private final class Message extends CompletableFuture<List<ScriptCall.Outcome>>
+			implements BiFunction<@Nullable List<Object>, @Nullable Throwable, @Nullable Void> {
 
 		private final ScriptCall call;
 
-		private final byte[][] keys;
+		private final Link link;
 
 		private final byte[][] arguments;
 
-		Message(ScriptCall call, byte[] time) {
+		/** Whether the client follows redirects. */
+		private boolean redirects;
+
+		Message(ScriptCall call, Link link, boolean redirects) {
 			this.call = call;
-			this.keys = call.keys();
-			this.arguments = call.arguments(time);
+			this.link = link;
+			this.redirects = redirects;
+			this.arguments = call.arguments(time());
 		}
 
-		CompletionStage<List<Object>> send(Link link) {
-			RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
-			return (commands != null)
-					? commands.evalsha(this.call.script().sha(), ScriptOutputType.MULTI, this.keys, this.arguments)
-					: CompletableFuture.failedStage(Failures.NOT_CONNECTED);
+		Message send() {
+			RedisClusterAsyncCommands<byte[], byte[]> commands = this.link.commands();
+			if (commands != null) {
+				commands
+					.<List<Object>>evalsha(this.call.script().sha(), ScriptOutputType.MULTI, this.call.keys(),
+							this.arguments)
+					.handle(this);
+			}
+			else {
+				completeExceptionally(RedisErrors.NOT_CONNECTED);
+			}
+			return this;
 		}
 
-		CompletionStage<List<Object>> sendWithText(Link link) {
-			RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
-			return (commands != null) ? this.call.script().call(commands, this.keys, this.arguments)
-					: CompletableFuture.failedStage(Failures.NOT_CONNECTED);
+		@Override
+		public @Nullable Void apply(@Nullable List<Object> reply, @Nullable Throwable failure) {
+			try {
+				if (reply != null) {
+					// A third element: a command was forbidden, and a dearer one was
+					// used.
+					if (reply.size() > 2) {
+						Calls.this.forbidden.report(this.link.node(this.call.counter()));
+					}
+					complete(this.call.decode(reply));
+				}
+				else {
+					failed((failure != null) ? failure : new IllegalStateException("neither a reply nor a failure"));
+				}
+			}
+			catch (RuntimeException ex) {
+				completeExceptionally(RedisErrors.translate(ex));
+			}
+			return null;
+		}
+
+		private void failed(Throwable failure) {
+			RedisClusterAsyncCommands<byte[], byte[]> commands = this.link.commands();
+			if (RedisErrors.unknownScript(failure) && commands != null) {
+				// The node then knows the script, so that later calls do without its
+				// text.
+				commands
+					.<List<Object>>eval(this.call.script().text(), ScriptOutputType.MULTI, this.call.keys(),
+							this.arguments)
+					.handle(this);
+			}
+			else if (!this.redirects && RedisErrors.redirected(failure)) {
+				this.redirects = true;
+				send();
+			}
+			else {
+				UnansweredException translated = RedisErrors.translate(failure);
+				if (translated.reason() == Decision.Reason.READ_ONLY) {
+					this.link.demoted();
+				}
+				completeExceptionally(translated);
+			}
 		}
 
 		AsyncCommand<byte[], byte[], List<Object>> command() {
 			CommandArgs<byte[], byte[]> arguments = new CommandArgs<>(ByteArrayCodec.INSTANCE)
 				.add(this.call.script().sha())
-				.add(this.keys.length)
-				.addKeys(this.keys)
+				.add(this.call.keys().length)
+				.addKeys(this.call.keys())
 				.addValues(this.arguments);
 			RedisCommand<byte[], byte[], List<Object>> command = new Command<>(CommandType.EVALSHA,
 					new NestedMultiOutput<>(ByteArrayCodec.INSTANCE), arguments);

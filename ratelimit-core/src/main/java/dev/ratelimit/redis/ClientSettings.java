@@ -15,32 +15,29 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 
 /**
- * What a limiter must set on a client. Lettuce is made for data: it waits for a minute,
- * queues without bound while disconnected and sends commands again after a reconnect. A
- * check must do none of these, or it would be late, be many, or count twice.
+ * Settings of the client for a limiter. By default Lettuce waits for a minute, queues
+ * without bound while disconnected and sends commands again after a reconnect. A check
+ * that did so would be late, pile up or count twice.
  */
 public final class ClientSettings {
 
 	/**
-	 * After this a connection is closed that does not answer, and with it everything that
-	 * waits on it fails. No single command has a timer in the client: checks have their
-	 * own deadline.
+	 * Time after which a silent connection is closed and all its commands fail. Commands
+	 * have no timers in the client: checks have their own deadline.
 	 */
-	public static final Duration PATIENCE = Duration.ofSeconds(2);
+	public static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
 
-	/**
-	 * Twice what may wait for a node: calls whose deadline has passed are still in it.
-	 */
+	/** Twice the checks that may wait for a node: timed-out calls are still queued. */
 	private static final int MAX_QUEUED = 20_000;
 
 	private ClientSettings() {
 	}
 
 	/**
-	 * The same threads, but reconnecting soon, each client at another time, closing
-	 * connections that are dead and sending nothing twice.
+	 * The application's resources with early, randomized reconnects. Dead connections are
+	 * closed and nothing is sent twice.
 	 */
 	public static ClientResources resources(ClientResources application) {
 		NettyCustomizer customizer = application.nettyCustomizer();
@@ -56,7 +53,9 @@ public final class ClientSettings {
 				@Override
 				public void afterChannelInitialized(Channel channel) {
 					customizer.afterChannelInitialized(channel);
-					channel.pipeline().addFirst(new AnswerWatchdog(PATIENCE.toNanos())).addLast(new LostCommands());
+					channel.pipeline()
+						.addFirst(new AnswerWatchdog(COMMAND_TIMEOUT.toNanos()))
+						.addLast(new LostCommands());
 				}
 
 			})
@@ -71,8 +70,8 @@ public final class ClientSettings {
 	}
 
 	/**
-	 * For a cluster. What is known of it is looked up again as soon as a node points
-	 * elsewhere or cannot be reached.
+	 * For a cluster. The topology is read again as soon as a node redirects or cannot be
+	 * reached.
 	 */
 	public static ClusterClientOptions clusterOptions(ClientOptions application) {
 		ClusterClientOptions.Builder builder = (application instanceof ClusterClientOptions clustered)

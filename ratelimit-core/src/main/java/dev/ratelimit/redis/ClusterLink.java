@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.Partitions;
@@ -17,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.counter.Counter;
 
 /**
- * A connection to a cluster. Commands go to primaries only, and a node that has become a
- * replica says where its slots have gone, so that nothing has to be checked.
+ * A connection to a cluster. Commands go to primaries only. A node that has become a
+ * replica redirects to the owner of its slots, so its role need not be checked.
  */
 final class ClusterLink implements Link {
 
 	/** Name of the node of an unassigned slot. */
-	private static final String NOBODY = "none";
+	private static final String NO_NODE = "none";
 
 	private final StatefulRedisClusterConnection<byte[], byte[]> connection;
 
@@ -44,8 +43,8 @@ final class ClusterLink implements Link {
 	}
 
 	/**
-	 * By host and port, as the client itself finds the connection for a slot: so both are
-	 * the same one, and calls stay in their order.
+	 * Looked up by host and port, as the client does for a slot: so it is the same
+	 * connection, and calls keep their order.
 	 */
 	@Override
 	public @Nullable StatefulRedisConnection<byte[], byte[]> connection(Counter counter) {
@@ -53,20 +52,16 @@ final class ClusterLink implements Link {
 		if (node == null) {
 			return null;
 		}
-		CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made = connect(node);
+		CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made = this.connection
+			.getConnectionAsync(node.getUri().getHost(), node.getUri().getPort());
 		return (made.isDone() && !made.isCompletedExceptionally()) ? made.join() : null;
-	}
-
-	@Override
-	public int slot(Counter counter) {
-		return SlotHash.getSlot(counter.key());
 	}
 
 	@Override
 	public String node(Counter counter) {
 		RedisClusterNode node = primary(counter);
 		if (node == null) {
-			return NOBODY;
+			return NO_NODE;
 		}
 		Named known = this.names.get(node.getNodeId());
 		return (known != null && known.is(node.getUri())) ? known.name() : named(node);
@@ -84,29 +79,17 @@ final class ClusterLink implements Link {
 	}
 
 	/**
-	 * Some node of a cluster is always away. It learns the script when it is asked for
-	 * it.
+	 * Ignores failures: some nodes may be away. They get the script with the first call
+	 * that needs it.
 	 */
 	@Override
 	public CompletionStage<Void> load(LuaScript script) {
 		return commands().scriptLoad(script.text()).handle((sha, failure) -> null);
 	}
 
-	/**
-	 * Only where it is missing: to wait for all nodes would be to wait for a sick one.
-	 */
-	@Override
-	public CompletionStage<Void> load(LuaScript script, Counter counter) {
-		RedisClusterNode node = primary(counter);
-		if (node == null) {
-			return CompletableFuture.completedStage(null);
-		}
-		return connect(node).thenCompose((one) -> one.async().scriptLoad(script.text())).handle((sha, failure) -> null);
-	}
-
 	@Override
 	public void demoted() {
-		// The cluster itself tells where to go.
+		// The cluster redirects.
 	}
 
 	@Override
@@ -115,11 +98,7 @@ final class ClusterLink implements Link {
 	}
 
 	private @Nullable RedisClusterNode primary(Counter counter) {
-		return this.connection.getPartitions().getMasterBySlot(slot(counter));
-	}
-
-	private CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connect(RedisClusterNode node) {
-		return this.connection.getConnectionAsync(node.getUri().getHost(), node.getUri().getPort());
+		return this.connection.getPartitions().getMasterBySlot(counter.slot());
 	}
 
 	private record Named(String host, int port, String name) {

@@ -9,13 +9,11 @@ import java.util.stream.Collectors;
 import dev.ratelimit.counter.Counter;
 
 /**
- * Tells all instances that counters were reset, by their keys, so that each drops what it
- * knows of them. Who missed one has refusals that may be wrong, for 5 s at most, and
- * leases, which were paid for and soon expire.
+ * Announces resets of counters, by their keys, so that all instances drop the leases and
+ * refusals of these. An instance that misses a signal may refuse wrongly for up to 5 s.
  */
 public final class ForgetSignal implements RedisSignals.Listener {
 
-	/** What such signals are called. */
 	public static final String TYPE = "forget";
 
 	private final Consumer<Set<String>> forget;
@@ -23,7 +21,6 @@ public final class ForgetSignal implements RedisSignals.Listener {
 	private final Runnable forgetRefusals;
 
 	/**
-	 * Creates a listener.
 	 * @param forget drops what is known of counters with these keys
 	 * @param forgetRefusals drops all refusals that are remembered
 	 */

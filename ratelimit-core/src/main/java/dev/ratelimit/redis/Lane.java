@@ -2,89 +2,120 @@ package dev.ratelimit.redis;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.ToIntFunction;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.NodeCall;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * The way to one node. Requests that find nothing under way leave at once; what arrives
- * while {@value #MAX_ROUNDS} rounds are under way waits, and leaves as the next round:
- * one script call for each algorithm, in a cluster also for each slot, in one write. The
- * busier Redis is the more requests share a call, so that it gets cheaper the more of
- * them there are, and a lone one never waits for company.
+ * Sends requests to one node. A request is sent at once unless {@value #MAX_ROUNDS}
+ * rounds are under way. Requests that arrive during these wait and form the next round:
+ * one script call for each algorithm, in a cluster also for each slot, in one write. So
+ * the busier the node is, the more requests share a call, and a request on an idle node
+ * never waits.
  *
  * <p>
- * A counter has one slot and one algorithm, so requests for it are decided in the order
- * of their arrival.
+ * A counter has one slot and one algorithm, so its requests are decided in the order of
+ * their arrival.
  *
  * <p>
- * A round has its place until it is answered or until nobody waits for it any more: a
- * node that is silent does not hold up those who ask later. Requests whose time is over
- * before they have left are not sent.
+ * A round ends when it is answered or all its requests have timed out, so a silent node
+ * does not hold up later requests. Requests that time out while they wait are not sent,
+ * and a round is no larger than the node answers in time, see {@link RoundSize}.
  *
  * <p>
- * Whatever is thrown on the way fails the requests that it happened to, and nothing else:
- * no throwable may end the one thread that sends while others rely on it.
+ * A throwable fails the requests that caused it and no others. It never ends the loop
+ * that sends, since other threads rely on it.
  */
 final class Lane {
 
 	private static final int MAX_ROUNDS = 2;
 
-	/** How many calls a round has at most; each is bounded by its work. */
+	/** Largest number of calls of a round. The work of each call is bounded too. */
 	private static final int MAX_CALLS = 64;
 
-	private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
+	private static final UnansweredException WAITED_TOO_LONG = new UnansweredException(Decision.Reason.SATURATED,
+			"the deadline passed before the check could be sent");
 
-	/** Whoever makes it more than 0 is the one to send, until it is 0 again. */
+	/** A stack of the requests that have arrived, the newest first. */
+	private final AtomicReference<@Nullable NodeCall> arrived = new AtomicReference<>();
+
+	/**
+	 * Requests to be sent next, the oldest first; used by the sending thread only. All of
+	 * them arrived before those on the stack.
+	 */
+	private @Nullable NodeCall waiting;
+
+	/** Calls of {@link #drain}. The thread that raises it from 0 sends until it is 0. */
 	private final AtomicInteger wanted = new AtomicInteger();
 
-	/** The rounds under way; used by the one who sends. */
+	/** The rounds under way; used by the sending thread only. */
 	private final @Nullable Round[] rounds = new Round[MAX_ROUNDS];
 
-	private final ToIntFunction<Waiting> slot;
+	private final RoundSize size = new RoundSize();
+
+	private final boolean cluster;
 
 	private final Sender sender;
 
 	/**
-	 * Creates a lane.
-	 * @param slot what requests of one algorithm must have in common to share a call
-	 * @param sender sends calls
+	 * @param cluster whether requests share a call only if they have the same slot
 	 */
-	Lane(ToIntFunction<Waiting> slot, Sender sender) {
-		this.slot = slot;
+	Lane(boolean cluster, Sender sender) {
+		this.cluster = cluster;
 		this.sender = sender;
 	}
 
-	void enter(Waiting request) {
-		this.waiting.add(request);
+	void enter(NodeCall request) {
+		push(request);
 		drain();
 	}
 
-	/**
-	 * Lets requests in that may leave together.
-	 */
-	void enter(List<Waiting> requests) {
-		this.waiting.addAll(requests);
+	/** Adds requests that may share a round. */
+	void enter(List<NodeCall> requests) {
+		requests.forEach(this::push);
 		drain();
 	}
 
-	/**
-	 * Whether nobody waits to be sent.
-	 */
+	private void push(NodeCall request) {
+		NodeCall newest;
+		do {
+			newest = this.arrived.get();
+			request.next(newest);
+		}
+		while (!this.arrived.compareAndSet(newest, request));
+	}
+
+	/** The oldest request that was not taken yet. */
+	private @Nullable NodeCall peek() {
+		if (this.waiting == null) {
+			NodeCall newest = this.arrived.getAndSet(null);
+			while (newest != null) {
+				NodeCall older = newest.next();
+				newest.next(this.waiting);
+				this.waiting = newest;
+				newest = older;
+			}
+		}
+		return this.waiting;
+	}
+
+	private void remove(NodeCall oldest) {
+		this.waiting = oldest.next();
+		oldest.next(null);
+	}
+
 	boolean isIdle() {
-		return this.wanted.get() == 0 && this.waiting.isEmpty();
+		return this.wanted.get() == 0 && this.waiting == null && this.arrived.get() == null;
 	}
 
 	private void drain() {
@@ -105,23 +136,26 @@ final class Lane {
 	}
 
 	private void sendRounds() {
-		while (!this.waiting.isEmpty()) {
+		while (peek() != null) {
 			int place = place(System.nanoTime());
 			if (place < 0) {
 				return;
 			}
 			Round round = new Round();
 			this.rounds[place] = round;
-			round.fill(System.nanoTime());
+			round.fill(round.sent);
 			round.send();
 		}
 	}
 
-	/** A place that is free, or whose round nobody waits for any more. */
+	/** A free place, or one whose requests have all timed out. */
 	private int place(long now) {
 		for (int i = 0; i < MAX_ROUNDS; i++) {
 			Round round = this.rounds[i];
 			if (round == null || round.isOver(now)) {
+				if (round != null && !round.isAnswered()) {
+					this.size.lost();
+				}
 				return i;
 			}
 		}
@@ -129,22 +163,19 @@ final class Lane {
 	}
 
 	private void failWaiting(UnansweredException failure) {
-		for (Waiting next = this.waiting.poll(); next != null; next = this.waiting.poll()) {
-			next.completeExceptionally(failure);
+		for (NodeCall next = peek(); next != null; next = peek()) {
+			remove(next);
+			next.failed(failure);
 		}
 	}
 
-	/**
-	 * Sends calls to the node.
-	 */
 	interface Sender {
 
 		CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call);
 
 		/**
-		 * Sends calls together. A call that cannot be sent is a failed stage, and the
-		 * others are sent.
-		 * @return the answer to each call
+		 * Sends calls together. A call that cannot be sent does not affect the others.
+		 * @return the answer to each call, failed for a call that was not sent
 		 */
 		default List<CompletionStage<List<ScriptCall.Outcome>>> send(List<ScriptCall> calls) {
 			List<CompletionStage<List<ScriptCall.Outcome>>> answers = new ArrayList<>(calls.size());
@@ -154,9 +185,7 @@ final class Lane {
 			return answers;
 		}
 
-		/**
-		 * Sends a call, or says by a failed stage that it could not be sent.
-		 */
+		/** Sends a call, and returns a failed stage instead of throwing. */
 		default CompletionStage<List<ScriptCall.Outcome>> attempt(ScriptCall call) {
 			try {
 				return Objects.requireNonNull(send(call), "a call has no answer");
@@ -179,104 +208,130 @@ final class Lane {
 
 		private long deadline;
 
+		private int work;
+
+		private final long sent = System.nanoTime();
+
+		/** Of the most impatient request. */
+		private long timeout = Long.MAX_VALUE;
+
 		void fill(long now) {
-			Map<Long, Batch> open = new HashMap<>();
-			for (Waiting next = Lane.this.waiting.peek(); next != null; next = Lane.this.waiting.peek()) {
+			for (NodeCall next = peek(); next != null; next = peek()) {
+				UnansweredException failure = null;
 				try {
-					if (next.isOver(now)) {
-						next.completeExceptionally(new UnansweredException(Decision.Reason.TIMEOUT, "waited too long"));
+					if (next.deadline() - now < Lane.this.size.took() && Lane.this.size.isTooLate(next, now)) {
+						failure = WAITED_TOO_LONG;
 					}
-					else if (!add(next, open)) {
-						break;
+					else if (!add(next)) {
+						return;
 					}
 				}
 				catch (Throwable ex) {
-					next.completeExceptionally(UnansweredException.of(ex));
+					failure = UnansweredException.of(ex);
 				}
-				Lane.this.waiting.poll();
+				remove(next);
+				if (failure != null) {
+					next.failed(failure);
+				}
+				else {
+					next.sent(now);
+				}
 			}
 		}
 
-		private boolean add(Waiting request, Map<Long, Batch> open) {
+		private boolean add(NodeCall request) {
 			long kind = kind(request);
-			Batch batch = open.get(kind);
-			if (batch == null || !batch.offer(request)) {
-				if (this.batches.size() == MAX_CALLS) {
-					return false;
-				}
-				batch = new Batch(request);
+			Batch batch = newest(kind);
+			int before = (batch != null) ? batch.work() : 0;
+			if (this.work >= Lane.this.size.work()) {
+				return false;
+			}
+			if (batch != null && batch.offer(request)) {
+				this.work += batch.work() - before;
+			}
+			else if (this.batches.size() == MAX_CALLS) {
+				return false;
+			}
+			else {
+				batch = new Batch(request, kind);
 				this.batches.add(batch);
-				open.put(kind, batch);
+				this.work += batch.work();
 				this.deadline = (this.batches.size() == 1) ? request.deadline() : this.deadline;
 			}
+			this.timeout = Math.min(this.timeout, request.deadline() - request.start());
 			if (request.deadline() - this.deadline > 0) {
 				this.deadline = request.deadline();
 			}
 			return true;
 		}
 
-		/** What requests must have in common to share a call. */
-		private long kind(Waiting request) {
-			return (long) Lane.this.slot.applyAsInt(request) << Byte.SIZE | request.algorithm().ordinal();
+		/** The newest batch of a kind: any before it is full. */
+		private @Nullable Batch newest(long kind) {
+			for (int i = this.batches.size() - 1; i >= 0; i--) {
+				if (this.batches.get(i).kind() == kind) {
+					return this.batches.get(i);
+				}
+			}
+			return null;
+		}
+
+		/**
+		 * Requests share a call if they have the same slot, in a cluster, and algorithm.
+		 */
+		private long kind(NodeCall request) {
+			Counter counter = request.counters().get(0);
+			return (long) (Lane.this.cluster ? counter.slot() : 0) << Byte.SIZE | counter.spec().algorithm().ordinal();
 		}
 
 		void send() {
 			this.unanswered.set(this.batches.size());
-			if (this.batches.size() == 1) {
-				sendAlone(this.batches.get(0), this::answered);
-			}
-			else if (!this.batches.isEmpty()) {
-				sendTogether();
-			}
+			send(this.batches, this::answered);
 		}
 
-		private void sendTogether() {
-			List<Batch> sent = new ArrayList<>(this.batches.size());
-			List<ScriptCall> calls = new ArrayList<>(this.batches.size());
-			for (Batch batch : this.batches) {
+		private void send(List<Batch> batches, Runnable done) {
+			List<Batch> sent = new ArrayList<>(batches.size());
+			List<ScriptCall> calls = new ArrayList<>(batches.size());
+			for (Batch batch : batches) {
 				try {
 					calls.add(batch.call());
 					sent.add(batch);
 				}
 				catch (Throwable ex) {
-					await(batch, CompletableFuture.failedStage(ex), this::answered);
+					await(batch, CompletableFuture.failedStage(ex), done);
 				}
 			}
 			List<CompletionStage<List<ScriptCall.Outcome>>> answers;
 			try {
-				answers = Lane.this.sender.send(calls);
+				answers = (calls.size() == 1) ? List.of(Lane.this.sender.attempt(calls.get(0)))
+						: Lane.this.sender.send(calls);
 			}
 			catch (Throwable ex) {
 				answers = Collections.nCopies(sent.size(), CompletableFuture.failedStage(ex));
 			}
 			for (int i = 0; i < answers.size(); i++) {
-				await(sent.get(i), answers.get(i), this::answered);
+				await(sent.get(i), answers.get(i), done);
 			}
-		}
-
-		private void sendAlone(Batch batch, Runnable done) {
-			CompletionStage<List<ScriptCall.Outcome>> answer;
-			try {
-				answer = Lane.this.sender.attempt(batch.call());
-			}
-			catch (Throwable ex) {
-				answer = CompletableFuture.failedStage(ex);
-			}
-			await(batch, answer, done);
 		}
 
 		boolean isOver(long now) {
-			return this.unanswered.get() == 0 || now - this.deadline > 0;
+			return isAnswered() || now - this.deadline > 0;
+		}
+
+		boolean isAnswered() {
+			return this.unanswered.get() == 0;
 		}
 
 		private void answered() {
 			if (this.unanswered.decrementAndGet() == 0) {
+				Lane.this.size.answered(this.work, System.nanoTime() - this.sent, this.timeout);
 				drain();
 			}
 		}
 
 		private void await(Batch batch, CompletionStage<List<ScriptCall.Outcome>> answer, Runnable done) {
-			answer.whenComplete((outcomes, failure) -> {
+			// A stage that fails would wrap the failure in an exception with a stack
+			// trace.
+			answer.handle((outcomes, failure) -> {
 				try {
 					if (failure == null) {
 						batch.answer(outcomes);
@@ -289,12 +344,13 @@ final class Lane {
 					batch.fail(UnansweredException.of(ex));
 				}
 				done.run();
+				return null;
 			});
 		}
 
 		/**
-		 * While a slot moves, keys of a call may be on both sides. Requests that share a
-		 * call do not have to share that fate.
+		 * While a slot moves, the keys of a call may be on two nodes, and the call fails.
+		 * Its requests are then sent one by one, since each may still be answered.
 		 */
 		private void failed(Batch batch, UnansweredException failure) {
 			List<Batch> singly = (failure.reason() == Decision.Reason.RESHARDING) ? batch.singly() : null;
@@ -303,7 +359,7 @@ final class Lane {
 				return;
 			}
 			for (Batch single : singly) {
-				sendAlone(single, () -> {
+				send(List.of(single), () -> {
 				});
 			}
 		}

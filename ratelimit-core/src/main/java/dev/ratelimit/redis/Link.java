@@ -9,43 +9,33 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.counter.Counter;
 
 /**
- * A connection to Redis, single or cluster, as the counters see it.
+ * A connection to a single Redis or to a cluster.
  */
 interface Link extends AutoCloseable {
 
 	/**
-	 * Where to send commands, {@code null} while there is no primary to send them to.
+	 * The commands of the connection, {@code null} while it leads to no primary.
 	 */
 	@Nullable RedisClusterAsyncCommands<byte[], byte[]> commands();
 
 	/**
-	 * The connection that commands for the counter's node leave by, {@code null} if it
-	 * does not hold now. It follows no redirects.
+	 * The connection to the counter's node, {@code null} if there is none now. It follows
+	 * no redirects.
 	 */
 	@Nullable StatefulRedisConnection<byte[], byte[]> connection(Counter counter);
 
 	/**
-	 * What counters must share to be named in one call.
-	 */
-	int slot(Counter counter);
-
-	/**
-	 * Who keeps the counter.
+	 * The name of the node that keeps the counter.
 	 */
 	String node(Counter counter);
 
 	/**
-	 * Teaches a script to every node that may be asked for it.
+	 * Loads a script on every node that can be reached.
 	 */
 	CompletionStage<Void> load(LuaScript script);
 
 	/**
-	 * Teaches a script to the node that keeps the counter.
-	 */
-	CompletionStage<Void> load(LuaScript script, Counter counter);
-
-	/**
-	 * A node said that it is a replica.
+	 * Reports that a node answered as a replica.
 	 */
 	void demoted();
 

@@ -11,13 +11,13 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 
 /**
- * Fails what is on its way when its connection breaks. The client would send it again on
- * the next connection, and Redis may have counted it already.
+ * Fails the commands that are under way when a connection breaks. The client would send
+ * them again on the next connection, although Redis may have executed them.
  *
  * <p>
- * It stands where commands enter the channel, and completes them before the client has
- * reconnected; one that is complete is not sent. Answers come in the order of commands,
- * so those that are answered are at the head of the queue.
+ * It is the last handler, where commands enter the channel, and completes them before the
+ * client has reconnected; the client does not send a completed command. Answers come in
+ * the order of commands, so answered commands are at the head of the queue.
  */
 final class LostCommands extends ChannelDuplexHandler {
 

@@ -18,40 +18,17 @@ import dev.ratelimit.Algorithm;
 /**
  * A script: read and digested once, kept in memory.
  */
-final class LuaScript {
+public final class LuaScript {
 
 	private static final String FOLDER = "/META-INF/ratelimit/";
 
 	private static final LuaScript[] ALGORITHMS = Arrays.stream(Algorithm.values())
-		.map(LuaScript::read)
+		.map((algorithm) -> new LuaScript(read(algorithm)))
 		.toArray(LuaScript[]::new);
 
-	/** Of {@link RedisPulse}. */
-	static final LuaScript PULSE = new LuaScript(read("pulse"));
-
-	/** Of {@link RedisHotKeys}. */
-	static final LuaScript HOT = new LuaScript(read("hot"));
-
-	/** Of {@link RedisHotKeys}. */
-	static final LuaScript HOT_MARK = new LuaScript(read("hotmark"));
-
-	/** Of {@link RedisPolicyStore}. */
-	static final LuaScript POLICIES_WRITE = new LuaScript(read("policies-write"));
-
-	/** Of {@link RedisPolicyStore}. */
-	static final LuaScript POLICIES_CHANGES = new LuaScript(read("policies-changes"));
-
-	/** Of {@link RedisPolicyStore}. */
-	static final LuaScript POLICIES_AUDIT = new LuaScript(read("policies-audit"));
-
-	/** Of {@link RedisPolicyStore}. */
-	static final LuaScript POLICIES_LEAD = new LuaScript(read("policies-lead"));
-
-	/** Of {@link RedisFleetSums}. */
-	static final LuaScript FLEET_SUMS = new LuaScript(read("fleet-sums"));
-
-	/** Of {@link RedisRefusals}. */
-	static final LuaScript REFUSALS = new LuaScript(read("refusals"));
+	private static final LuaScript[] SETTLING = Arrays.stream(Algorithm.values())
+		.map((algorithm) -> new LuaScript(read("settle") + read(algorithm)))
+		.toArray(LuaScript[]::new);
 
 	private final byte[] text;
 
@@ -62,8 +39,23 @@ final class LuaScript {
 		this.sha = Base16.digest(this.text);
 	}
 
+	/**
+	 * Reads a script of {@code META-INF/ratelimit}, to be kept.
+	 * @param name of the file, without its ending
+	 */
+	public static LuaScript named(String name) {
+		return new LuaScript(read(name));
+	}
+
 	static LuaScript of(Algorithm algorithm) {
 		return ALGORITHMS[algorithm.ordinal()];
+	}
+
+	/**
+	 * The script of an algorithm that acts at most once.
+	 */
+	static LuaScript settling(Algorithm algorithm) {
+		return SETTLING[algorithm.ordinal()];
 	}
 
 	byte[] text() {
@@ -77,21 +69,21 @@ final class LuaScript {
 	/**
 	 * Calls the script. A node that does not know it gets its text, which it then knows.
 	 */
-	CompletionStage<List<Object>> call(RedisClusterAsyncCommands<byte[], byte[]> commands, byte[][] keys,
+	public CompletionStage<List<Object>> call(RedisClusterAsyncCommands<byte[], byte[]> commands, byte[][] keys,
 			byte[][] arguments) {
 		CompletionStage<List<Object>> reply = commands.<List<Object>>evalsha(this.sha, ScriptOutputType.MULTI, keys,
 				arguments);
-		return reply.exceptionallyCompose((failure) -> Failures.unknownScript(failure)
+		return reply.exceptionallyCompose((failure) -> RedisErrors.unknownScript(failure)
 				? commands.eval(this.text, ScriptOutputType.MULTI, keys, arguments)
 				: CompletableFuture.failedStage(failure));
 	}
 
-	private static LuaScript read(Algorithm algorithm) {
-		return new LuaScript(switch (algorithm) {
+	private static String read(Algorithm algorithm) {
+		return switch (algorithm) {
 			case GCRA, TOKEN_BUCKET -> read("pace") + read("gcra");
 			case SLIDING_WINDOW_LOG -> read(algorithm.text()) + read("frame");
 			case FIXED_WINDOW, SLIDING_WINDOW_COUNTER -> read("strings") + read(algorithm.text()) + read("frame");
-		});
+		};
 	}
 
 	private static String read(String name) {

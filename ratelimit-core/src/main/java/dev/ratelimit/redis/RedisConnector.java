@@ -3,12 +3,16 @@ package dev.ratelimit.redis;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -26,20 +30,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Algorithm;
+import dev.ratelimit.background.FailureLog;
+import dev.ratelimit.background.Loop;
 
 /**
- * Makes the limiter's own connection. An application starts whether Redis is there or
- * not: connecting is tried in the background until it succeeds, from then on Lettuce
- * reconnects by itself, and only a connection that leads to a replica is made anew here.
- * Meanwhile calls fail at once rather than wait.
+ * Opens the limiter's own connection in the background, so that an application starts
+ * without Redis. Once connected, Lettuce reconnects by itself; only a connection that
+ * leads to a replica is replaced here. Without a connection calls fail at once.
  */
 public final class RedisConnector implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisConnector.class);
 
+	private static final long FIRST_PAUSE_MILLIS = 50;
+
 	private static final long LONGEST_PAUSE_MILLIS = 1_000;
 
 	private final String name;
+
+	private final boolean cluster;
 
 	private final Supplier<Link> connect;
 
@@ -47,9 +56,18 @@ public final class RedisConnector implements AutoCloseable {
 
 	private final Runnable refresh;
 
+	private final Supplier<Set<String>> topology;
+
+	private final Supplier<Set<String>> counting;
+
 	private final CountDownLatch first = new CountDownLatch(1);
 
-	private final Semaphore wanted = new Semaphore(1);
+	private final Loop loop = new Loop("ratelimit-redis-connect", this::connect);
+
+	private final FailureLog failures = new FailureLog(logger, "Redis {} cannot be used ({}); {}",
+			"Redis {} can be used again");
+
+	private long pauseMillis = FIRST_PAUSE_MILLIS;
 
 	private volatile String meanwhile = "policies use their failure mode until it can";
 
@@ -61,33 +79,23 @@ public final class RedisConnector implements AutoCloseable {
 
 	private RedisConnector(RedisClient client, String name) {
 		this.name = name;
+		this.cluster = false;
 		this.subscriber = client::connectPubSub;
-		this.connect = () -> verified(
-				new SingleLink(client.connect(ByteArrayCodec.INSTANCE), name, new SingleLink.Events() {
-
-					@Override
-					public void connected(String node) {
-						RedisConnector.this.listener.connected(node);
-					}
-
-					@Override
-					public void useless() {
-						RedisConnector.this.wanted.release();
-					}
-
-				}));
+		this.connect = () -> ready(new SingleLink(client.connect(ByteArrayCodec.INSTANCE), name,
+				() -> this.listener.connected(name), this.loop::wake), SingleLink::verify);
 		this.refresh = () -> {
 		};
+		this.topology = () -> Set.of(name);
+		this.counting = this.topology;
 	}
 
 	private RedisConnector(RedisClusterClient client) {
 		this.name = "cluster";
+		this.cluster = true;
+		this.topology = () -> names(client.getPartitions(), (node) -> true);
+		this.counting = () -> names(client.getPartitions(), RedisConnector::keepsCounters);
 		this.subscriber = client::connectPubSub;
-		this.connect = () -> {
-			ClusterLink link = new ClusterLink(client.connect(ByteArrayCodec.INSTANCE));
-			this.listener.nodes(nodes(client));
-			return link;
-		};
+		this.connect = () -> new ClusterLink(client.connect(ByteArrayCodec.INSTANCE));
 		this.refresh = client::refreshPartitionsAsync;
 		client.addListener(new RedisConnectionStateListener() {
 
@@ -102,13 +110,15 @@ public final class RedisConnector implements AutoCloseable {
 		client.getResources()
 			.eventBus()
 			.get()
-			.filter(ClusterTopologyChangedEvent.class::isInstance)
-			.subscribe((event) -> this.listener.nodes(nodes(client)));
+			.ofType(ClusterTopologyChangedEvent.class)
+			// The client publishes the event before it uses the new nodes itself.
+			.subscribe((event) -> this.listener.nodes(names(event.after(), (node) -> true),
+					names(event.after(), RedisConnector::keepsCounters)));
 	}
 
 	/**
 	 * To a single Redis or, if the client knows Sentinels, to the primary they name.
-	 * @param node what to call it
+	 * @param node name of the node in logs and meters
 	 */
 	public static RedisConnector to(RedisClient client, String node) {
 		return new RedisConnector(client, node);
@@ -121,25 +131,30 @@ public final class RedisConnector implements AutoCloseable {
 		return new RedisConnector(client);
 	}
 
-	/**
-	 * Says who is to hear about connections.
-	 */
+	/** A cluster that was reached already is reported at once. */
 	public void listen(Listener listener) {
 		this.listener = listener;
+		if (this.link != null) {
+			listener.nodes(this.topology.get(), this.counting.get());
+		}
 	}
 
 	/**
-	 * Starts to connect and waits a little, so that an application whose Redis is there
-	 * starts with it.
-	 * @param patience how long to wait for the first connection
-	 * @return whether it holds
+	 * Names of the nodes with counters; before a cluster was reached, one name for all.
 	 */
-	public boolean start(Duration patience) {
-		Thread thread = new Thread(this::run, "ratelimit-redis-connect");
-		thread.setDaemon(true);
-		thread.start();
+	public Set<String> nodes() {
+		return (this.link != null) ? this.counting.get() : Set.of(this.name);
+	}
+
+	/**
+	 * Starts to connect and waits for the first connection.
+	 * @param timeout how long to wait
+	 * @return whether there is a connection
+	 */
+	public boolean start(Duration timeout) {
+		this.loop.start();
 		try {
-			this.first.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+			this.first.await(timeout.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -148,16 +163,16 @@ public final class RedisConnector implements AutoCloseable {
 	}
 
 	/**
-	 * The same for a connection that is not for counting.
-	 * @param meanwhile what it means if Redis cannot be used, for the log
+	 * Starts a connection that is not for counting.
+	 * @param meanwhile the effect of a missing connection, for the log
 	 */
-	public boolean start(Duration patience, String meanwhile) {
+	public boolean start(Duration timeout, String meanwhile) {
 		this.meanwhile = meanwhile;
-		return start(patience);
+		return start(timeout);
 	}
 
 	/**
-	 * Looks who keeps what now, in a cluster; what is known may be why a node fails.
+	 * Reads the topology of a cluster again: an old one may be why a node fails.
 	 */
 	public void refresh() {
 		this.refresh.run();
@@ -165,6 +180,11 @@ public final class RedisConnector implements AutoCloseable {
 
 	String name() {
 		return this.name;
+	}
+
+	/** Whether all counters of one call must have the same slot. */
+	boolean isCluster() {
+		return this.cluster;
 	}
 
 	@Nullable Link link() {
@@ -180,8 +200,8 @@ public final class RedisConnector implements AutoCloseable {
 	}
 
 	/**
-	 * Connects once more, to subscribe by; Lettuce reconnects and subscribes again by
-	 * itself.
+	 * Opens another connection, for subscriptions. Lettuce reconnects and subscribes
+	 * again by itself.
 	 */
 	StatefulRedisPubSubConnection<String, String> subscriber() {
 		return this.subscriber.get();
@@ -189,45 +209,38 @@ public final class RedisConnector implements AutoCloseable {
 
 	/**
 	 * Returns when the connection is closed, or after a second: a client that is shut
-	 * down before that would close it once more, and complain.
+	 * down before that closes it once more and logs an error.
 	 */
 	@Override
 	public void close() {
 		this.closed = true;
-		this.wanted.release();
+		this.loop.stop(Duration.ZERO);
 		drop();
 	}
 
-	private void run() {
-		while (awaitWanted()) {
-			drop();
-			connect();
+	private Duration connect() {
+		if (this.closed) {
+			this.first.countDown();
+			return Loop.UNTIL_WOKEN;
 		}
-	}
-
-	private void connect() {
-		long pause = 50;
-		boolean warned = false;
-		while (!this.closed) {
-			try {
-				publish(loaded(this.connect.get()));
-				return;
-			}
-			catch (RuntimeException ex) {
-				if (!warned) {
-					warned = true;
-					logger.warn("Redis {} cannot be used ({}); {}", this.name, rootCause(ex).getMessage(),
-							this.meanwhile);
-				}
-				this.first.countDown();
-			}
-			pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
-			pause(ThreadLocalRandom.current().nextLong(1, pause + 1));
+		drop();
+		try {
+			publish(ready(this.connect.get(), RedisConnector::loadScripts));
+			this.pauseMillis = FIRST_PAUSE_MILLIS;
+			this.failures.worked(this.name);
+			return Loop.UNTIL_WOKEN;
+		}
+		catch (RuntimeException ex) {
+			this.failures.failed(this.name, rootCause(ex).getMessage(), this.meanwhile);
+			this.first.countDown();
+			this.pauseMillis = Math.min(2 * this.pauseMillis, LONGEST_PAUSE_MILLIS);
+			return Duration.ofMillis(ThreadLocalRandom.current().nextLong(1, this.pauseMillis + 1));
 		}
 	}
 
 	private void publish(Link link) {
 		this.link = link;
+		this.listener.nodes(this.topology.get(), this.counting.get());
 		this.first.countDown();
 		this.listener.connected(this.name);
 		logger.debug("Connected to Redis {}, scripts loaded", this.name);
@@ -244,14 +257,16 @@ public final class RedisConnector implements AutoCloseable {
 		}
 	}
 
-	/** A connection that may not load scripts is of no use, and must not stay behind. */
-	private static Link loaded(Link link) {
+	private static CompletionStage<Void> loadScripts(Link link) {
+		return CompletableFuture.allOf(Arrays.stream(Algorithm.values())
+			.map((algorithm) -> link.load(LuaScript.of(algorithm)).toCompletableFuture())
+			.toArray(CompletableFuture<?>[]::new));
+	}
+
+	/** Closes a link that fails, such as one that is not allowed to load scripts. */
+	private static <L extends Link> L ready(L link, Function<L, CompletionStage<Void>> prepare) {
 		try {
-			CompletableFuture<?>[] loads = new CompletableFuture<?>[Algorithm.values().length];
-			for (Algorithm algorithm : Algorithm.values()) {
-				loads[algorithm.ordinal()] = link.load(LuaScript.of(algorithm)).toCompletableFuture();
-			}
-			CompletableFuture.allOf(loads).join();
+			prepare.apply(link).toCompletableFuture().join();
 			return link;
 		}
 		catch (RuntimeException ex) {
@@ -260,26 +275,20 @@ public final class RedisConnector implements AutoCloseable {
 		}
 	}
 
-	private static Link verified(SingleLink link) {
-		try {
-			link.verify().toCompletableFuture().join();
-			return link;
-		}
-		catch (RuntimeException ex) {
-			link.close();
-			throw ex;
-		}
+	/** Since a failover the old primary may be one without slots. */
+	private static boolean keepsCounters(RedisClusterNode node) {
+		return node.is(RedisClusterNode.NodeFlag.UPSTREAM) && !node.hasNoSlots();
 	}
 
-	private static Set<String> nodes(RedisClusterClient client) {
-		return client.getPartitions()
-			.stream()
+	private static Set<String> names(Collection<RedisClusterNode> nodes, Predicate<RedisClusterNode> which) {
+		return nodes.stream()
+			.filter(which)
 			.map(RedisClusterNode::getUri)
 			.map(ClusterLink::name)
 			.collect(Collectors.toUnmodifiableSet());
 	}
 
-	/** What Redis itself said, such as that the password is wrong, is at the bottom. */
+	/** The innermost exception has the message of Redis, such as a wrong password. */
 	private static Throwable rootCause(Throwable failure) {
 		Throwable cause = failure;
 		while (cause.getCause() != null) {
@@ -288,39 +297,11 @@ public final class RedisConnector implements AutoCloseable {
 		return cause;
 	}
 
-	private boolean awaitWanted() {
-		try {
-			this.wanted.acquire();
-			this.wanted.drainPermits();
-			return !this.closed;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return false;
-		}
-	}
-
 	/**
-	 * Closing ends it early, so does the wish to connect, which is what is being done.
-	 */
-	private void pause(long millis) {
-		try {
-			if (this.wanted.tryAcquire(millis, TimeUnit.MILLISECONDS)) {
-				logger.trace("Pause cut short");
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			this.closed = true;
-		}
-	}
-
-	/**
-	 * Hears about connections and the nodes they lead to.
+	 * Observes connections and the nodes they lead to.
 	 */
 	public interface Listener {
 
-		/** Hears nothing. */
 		Listener NONE = new Listener() {
 		};
 
@@ -331,9 +312,11 @@ public final class RedisConnector implements AutoCloseable {
 		}
 
 		/**
-		 * The cluster consists of these nodes.
+		 * The nodes are known: at a connection, and when those of a cluster change.
+		 * @param all names of all nodes
+		 * @param keeping names of the nodes that keep counters
 		 */
-		default void nodes(Set<String> nodes) {
+		default void nodes(Set<String> all, Set<String> keeping) {
 		}
 
 	}

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -18,26 +19,35 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Corrected;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.NodeCall;
+import dev.ratelimit.counter.NodeCounters;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
-import dev.ratelimit.counter.Shards;
+import dev.ratelimit.counter.UnansweredException;
 
 /**
  * Counters in Redis, over one shared connection. One script call decides for counters of
  * one slot; on a single Redis all counters share one. Requests to a busy node share
  * calls, see {@link Lane}.
  */
-public final class RedisCounters implements Shards {
+public final class RedisCounters implements NodeCounters {
 
-	/** From here on those that nobody uses are dropped. */
+	/** From this number on, idle lanes are dropped. */
 	private static final int MANY_LANES = 100;
+
+	private static final Runnable NOTHING = () -> {
+	};
 
 	private final Supplier<@Nullable Link> link;
 
-	/** Whom to blame as long as there is no link. */
-	private final String nowhere;
+	/** Name of the node while there is no link. */
+	private final String nameWithoutLink;
+
+	private final boolean cluster;
 
 	private final Calls calls;
 
@@ -45,41 +55,42 @@ public final class RedisCounters implements Shards {
 
 	private final @Nullable RedisSignals signals;
 
-	private RedisCounters(Supplier<@Nullable Link> link, String nowhere, @Nullable LongSupplier micros,
-			@Nullable RedisSignals signals) {
+	private RedisCounters(Supplier<@Nullable Link> link, String nameWithoutLink, boolean cluster,
+			@Nullable LongSupplier micros, @Nullable RedisSignals signals) {
 		this.link = link;
-		this.nowhere = nowhere;
+		this.nameWithoutLink = nameWithoutLink;
+		this.cluster = cluster;
 		this.calls = new Calls(link, micros);
 		this.signals = signals;
 	}
 
 	public static RedisCounters on(RedisConnector connector) {
-		return new RedisCounters(connector::link, connector.name(), null, null);
+		return new RedisCounters(connector::link, connector.name(), connector.isCluster(), null, null);
 	}
 
 	/**
-	 * Counters whose resets are told to all instances.
+	 * Counters whose resets are announced to all instances.
 	 */
 	public static RedisCounters on(RedisConnector connector, RedisSignals signals) {
-		return new RedisCounters(connector::link, connector.name(), null, signals);
+		return new RedisCounters(connector::link, connector.name(), connector.isCluster(), null, signals);
 	}
 
 	public static RedisCounters on(StatefulRedisConnection<byte[], byte[]> connection) {
-		SingleLink link = new SingleLink(connection, "redis", SingleLink.Events.NONE);
+		SingleLink link = new SingleLink(connection, "redis", NOTHING, NOTHING);
 		link.verify().toCompletableFuture().join();
-		return new RedisCounters(() -> link, "redis", null, null);
+		return new RedisCounters(() -> link, "redis", false, null, null);
 	}
 
 	public static RedisCounters on(StatefulRedisClusterConnection<byte[], byte[]> connection) {
 		ClusterLink link = new ClusterLink(connection);
-		return new RedisCounters(() -> link, "redis", null, null);
+		return new RedisCounters(() -> link, "redis", true, null, null);
 	}
 
 	/**
 	 * The same counters on another clock than Redis's: a seam for tests.
 	 */
 	RedisCounters at(LongSupplier micros) {
-		return new RedisCounters(this.link, this.nowhere, micros, this.signals);
+		return new RedisCounters(this.link, this.nameWithoutLink, this.cluster, micros, this.signals);
 	}
 
 	@Override
@@ -89,48 +100,69 @@ public final class RedisCounters implements Shards {
 
 	@Override
 	public int slot(Counter counter) {
-		Link link = this.link.get();
-		return (link != null) ? link.slot(counter) : 0;
+		// Without a link all counters are on one node, and need no keys.
+		return (this.cluster && this.link.get() != null) ? counter.slot() : 0;
 	}
 
 	@Override
 	public String node(Counter counter) {
 		Link link = this.link.get();
-		return (link != null) ? link.node(counter) : this.nowhere;
+		return (link != null) ? link.node(counter) : this.nameWithoutLink;
+	}
+
+	@Override
+	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+		PendingAcquire call = new PendingAcquire(counters, permits, 0, timeout);
+		call.grant().exceptionally((failure) -> Grant.unanswered(permits, counters, failure)).thenAccept(answer);
+		try {
+			acquire(counters.isEmpty() ? this.nameWithoutLink : node(counters.get(0)), call);
+		}
+		catch (RuntimeException ex) {
+			call.failed(UnansweredException.of(ex));
+		}
 	}
 
 	/**
-	 * Takes permits. The timeout is not kept here: what does not answer in time is still
-	 * waited for, as it may have counted.
+	 * Takes permits. The deadline of the call only says until when it is worth sending:
+	 * an answer that comes later may have counted and is still awaited.
 	 */
 	@Override
-	public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-		if (permits.debt() > 0) {
-			return CompletableFuture.failedStage(new IllegalArgumentException("counters in Redis do not lend"));
+	public void acquire(String node, NodeCall call) {
+		int counters = call.counters().size();
+		if (call.permits().debt() > 0) {
+			call.failed(UnansweredException.of(new IllegalArgumentException("counters in Redis do not lend")));
 		}
-		if (counters.isEmpty() || counters.size() > ScriptCall.MAX_COUNTERS) {
-			return CompletableFuture.failedStage(new IllegalArgumentException(
-					"a request has 1 to " + ScriptCall.MAX_COUNTERS + " counters but was given " + counters.size()));
+		else if (counters == 0 || counters > ScriptCall.MAX_COUNTERS) {
+			call.failed(UnansweredException.of(new IllegalArgumentException(
+					"a request has 1 to " + ScriptCall.MAX_COUNTERS + " counters but was given " + counters)));
 		}
-		Waiting request = new Waiting(counters, permits, 0, timeout);
-		enter(request);
-		return request;
+		else {
+			lane(node).enter(call);
+		}
 	}
 
 	/**
-	 * Gives each counter back what it granted, at the time at which it did: counters of
-	 * one grant may have granted at different times. It need not be one step, so no call
-	 * has to hold all of them.
+	 * Gives back to each counter by itself, at the time at which it granted: counters of
+	 * one grant may have granted at different times.
 	 */
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
-		List<Waiting> requests = new ArrayList<>(grant.readings().size());
+		List<PendingAcquire> requests = new ArrayList<>(grant.readings().size());
 		for (Reading reading : grant.readings()) {
-			requests.add(new Waiting(List.of(reading.counter()), Permits.exactly(permits), reading.time(),
-					ClientSettings.PATIENCE));
+			for (Reading.Taken taken : reading.taken(grant.permits(), permits)) {
+				requests.add(new PendingAcquire(List.of(reading.counter()), Permits.exactly(taken.permits()),
+						taken.time(), ClientSettings.COMMAND_TIMEOUT));
+			}
 		}
 		enter(requests);
-		return CompletableFuture.allOf(requests.toArray(CompletableFuture<?>[]::new));
+		return CompletableFuture
+			.allOf(requests.stream().map(PendingAcquire::grant).toArray(CompletableFuture<?>[]::new));
+	}
+
+	@Override
+	public CompletionStage<Corrected> settle(Correction correction, long last) {
+		SettleCall call = new SettleCall(correction, last);
+		return this.calls.attempt(call).thenApply((outcomes) -> call.corrected());
 	}
 
 	@Override
@@ -138,14 +170,14 @@ public final class RedisCounters implements Shards {
 		Link link = this.link.get();
 		RedisClusterAsyncCommands<byte[], byte[]> commands = (link != null) ? link.commands() : null;
 		if (commands == null) {
-			return CompletableFuture.failedStage(Failures.NOT_CONNECTED);
+			return CompletableFuture.failedStage(RedisErrors.NOT_CONNECTED);
 		}
 		byte[][] keys = counters.stream()
 			.map((counter) -> counter.key().getBytes(StandardCharsets.ISO_8859_1))
 			.toArray(byte[][]::new);
 		return commands.unlink(keys)
-			.exceptionallyCompose((failure) -> CompletableFuture.failedStage(Failures.translate(failure)))
-			.thenCompose((count) -> told(counters));
+			.exceptionallyCompose((failure) -> CompletableFuture.failedStage(RedisErrors.translate(failure)))
+			.thenCompose((count) -> announce(counters));
 	}
 
 	@Override
@@ -153,51 +185,40 @@ public final class RedisCounters implements Shards {
 		return "counters in Redis";
 	}
 
-	/** After the deletion, so that nobody learns the old state again. */
-	private CompletionStage<Void> told(List<Counter> counters) {
+	/** After the deletion, so that no instance reads the old state again. */
+	private CompletionStage<Void> announce(List<Counter> counters) {
 		return (this.signals != null) ? this.signals.send(ForgetSignal.TYPE, ForgetSignal.text(counters))
 				: CompletableFuture.completedStage(null);
 	}
 
-	private void enter(Waiting request) {
-		try {
-			lane(request).enter(request);
-		}
-		catch (RuntimeException ex) {
-			request.completeExceptionally(ex);
-		}
-	}
-
 	/** Requests that come together also leave together. */
-	private void enter(List<Waiting> requests) {
-		Map<Lane, List<Waiting>> lanes = new LinkedHashMap<>();
-		for (Waiting request : requests) {
+	private void enter(List<PendingAcquire> requests) {
+		Map<Lane, List<NodeCall>> lanes = new LinkedHashMap<>();
+		for (PendingAcquire request : requests) {
 			try {
-				lanes.computeIfAbsent(lane(request), (lane) -> new ArrayList<>(2)).add(request);
+				lanes.computeIfAbsent(lane(node(request.counters().get(0))), (lane) -> new ArrayList<>(2)).add(request);
 			}
 			catch (RuntimeException ex) {
-				request.completeExceptionally(ex);
+				request.failed(UnansweredException.of(ex));
 			}
 		}
 		lanes.forEach(Lane::enter);
 	}
 
-	private Lane lane(Waiting request) {
-		String node = node(request.counters().get(0));
+	private Lane lane(String node) {
 		Lane lane = this.lanes.get(node);
 		return (lane != null) ? lane : newLane(node);
 	}
 
 	/**
-	 * Nodes come and go, and may have another address every time. A lane that is dropped
-	 * while somebody enters it still sends.
+	 * Nodes come and go, often with another address. A lane that is dropped while a
+	 * request enters it still sends.
 	 */
 	private Lane newLane(String node) {
 		if (this.lanes.size() >= MANY_LANES) {
 			this.lanes.values().removeIf(Lane::isIdle);
 		}
-		return this.lanes.computeIfAbsent(node,
-				(name) -> new Lane((waiting) -> slot(waiting.counters().get(0)), this.calls));
+		return this.lanes.computeIfAbsent(node, (name) -> new Lane(this.cluster, this.calls));
 	}
 
 	CompletionStage<List<ScriptCall.Outcome>> call(ScriptCall call) {

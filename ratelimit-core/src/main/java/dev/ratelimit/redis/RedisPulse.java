@@ -2,41 +2,46 @@ package dev.ratelimit.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
-import java.util.function.Supplier;
+import java.util.function.LongSupplier;
 
-import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.KeyValue;
 import io.lettuce.core.SetArgs;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.ratelimit.ForcedMode;
-import dev.ratelimit.SwitchStore;
+import dev.ratelimit.background.FailureLog;
+import dev.ratelimit.background.Futures;
+import dev.ratelimit.background.Loop;
+import dev.ratelimit.fleet.FleetRevisions;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.HeartbeatListener;
+import dev.ratelimit.fleet.SwitchStore;
 
 /**
- * What the instances of a fleet know of each other, by one script call about twice a
- * second on a thread of its own: it says that this instance is alive, counts those that
- * are and reads the switch. It runs beside the checks, and while it fails whoever listens
- * keeps what was heard last.
+ * Heartbeat of an instance: one script call about twice a second, on a background thread,
+ * registers this instance, counts those that are alive and reads the switch. While it
+ * fails, the listener keeps the last values.
  *
  * <p>
- * Both keys share a hash tag, or in a cluster it would be two calls.
+ * The keys share a hash tag, or in a cluster it would be several calls.
  */
-public final class RedisPulse implements SwitchStore, AutoCloseable {
+public final class RedisPulse implements SwitchStore, FleetRevisions, AutoCloseable {
+
+	private static final LuaScript SCRIPT = LuaScript.named("pulse");
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisPulse.class);
 
-	/** An instance that is silent for so long is gone: six beats. */
+	/** Time without a heartbeat after which an instance is gone: six beats. */
 	private static final Duration SILENCE = Duration.ofSeconds(3);
 
 	/**
@@ -46,244 +51,216 @@ public final class RedisPulse implements SwitchStore, AutoCloseable {
 
 	private static final long JITTER_MILLIS = 100;
 
-	/** Over before the next beat is due, so that there is only ever one. */
-	private static final long BEAT_TIMEOUT_MILLIS = 400;
+	/** Shorter than the period, so that there is only one beat at a time. */
+	private static final Duration BEAT_TIMEOUT = Duration.ofMillis(400);
 
-	private static final long WRITE_TIMEOUT_MILLIS = 1_000;
+	private static final Duration WRITE_TIMEOUT = Duration.ofSeconds(1);
 
-	private static final long NOT_CONNECTED_MILLIS = 20;
+	private static final Duration NOT_CONNECTED_PAUSE = Duration.ofMillis(20);
 
 	private static final int FAILURES_UNTIL_GONE = (int) (SILENCE.toMillis() / (PERIOD_MILLIS + JITTER_MILLIS));
 
-	private final Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands;
+	private final RedisSender sender;
 
 	private final byte[] instances;
 
-	private final byte[] redSwitch;
+	private final byte[] switchKey;
+
+	/** Says that a switch is off until the end of a longer one that it replaced. */
+	private final byte[] replacedKey;
 
 	private final byte[] instance;
 
-	private @Nullable Beating beating;
+	private final String revisions;
 
-	RedisPulse(Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands, String prefix, String region,
-			String instance) {
-		this.commands = commands;
-		this.instances = bytes(prefix + ":{fleet}:instances:" + region);
-		this.redSwitch = bytes(prefix + ":{fleet}:switch");
-		this.instance = bytes(instance);
+	private final byte[][] keys;
+
+	private final Loop loop = new Loop("ratelimit-pulse", this::turn);
+
+	private final FailureLog failures = new FailureLog(logger,
+			"Redis has not taken a heartbeat for " + SILENCE.toSeconds()
+					+ " s ({}). This instance keeps the last known number of instances and the last known switch",
+			"This instance is counted in the fleet again")
+		.after(FAILURES_UNTIL_GONE);
+
+	/** {@code null} while this instance does not beat. */
+	private volatile @Nullable HeartbeatListener listener;
+
+	private volatile long unknownAt;
+
+	private volatile LongSupplier revision = () -> 0;
+
+	RedisPulse(RedisSender sender, String prefix, String region, String instance) {
+		this.sender = sender;
+		this.instances = RedisSender.bytes(prefix + ":{fleet}:instances:" + region);
+		this.switchKey = RedisSender.bytes(prefix + ":{fleet}:switch");
+		this.replacedKey = RedisSender.bytes(prefix + ":{fleet}:switch:replaced");
+		this.instance = RedisSender.bytes(instance);
+		this.revisions = prefix + ":{fleet}:revision:";
+		this.keys = new byte[][] { this.instances, this.switchKey, revisionKey(this.instance), this.replacedKey };
 	}
 
 	/**
-	 * A pulse that does not beat yet.
+	 * Creates a pulse that has not started.
 	 * @param connector the limiter's connection
 	 * @param prefix first part of the keys
 	 * @param region only instances of the same region are counted
-	 * @param instance what this instance goes by
+	 * @param instance name of this instance
 	 */
 	public static RedisPulse on(RedisConnector connector, String prefix, String region, String instance) {
-		return new RedisPulse(connector::commands, prefix, region, instance);
+		return new RedisPulse(RedisSender.on(connector), prefix, region, instance);
 	}
 
 	/**
-	 * Beats from now on, for the first time as soon as there is a connection.
-	 * @param listener hears of every beat, on the connection's thread: it must not block
+	 * Starts to beat, as soon as there is a connection.
+	 * @param listener called on the connection's thread: it must not block
 	 */
-	public synchronized void start(Listener listener) {
-		if (this.beating == null) {
-			this.beating = new Beating(listener);
-			this.beating.start();
+	public synchronized void start(HeartbeatListener listener) {
+		if (this.listener == null) {
+			this.unknownAt = System.nanoTime();
+			this.listener = listener;
+			this.loop.start();
 		}
 	}
 
 	/**
-	 * Stops, and tells the others, so that they need not wait for it.
+	 * Says what the heartbeats report as the revision of the policy store that this
+	 * instance has read.
+	 */
+	public void revision(LongSupplier revision) {
+		this.revision = revision;
+	}
+
+	@Override
+	public CompletionStage<Map<String, Long>> revisions() {
+		return this.sender.send(WRITE_TIMEOUT, (commands) -> commands.zrevrange(this.instances, 0, -1))
+			.thenCompose((instances) -> instances.isEmpty() ? CompletableFuture.completedStage(List.of())
+					: this.sender.send(WRITE_TIMEOUT,
+							(commands) -> commands
+								.mget(instances.stream().map(this::revisionKey).toArray(byte[][]::new))))
+			.thenApply((values) -> {
+				Map<String, Long> revisions = new HashMap<>();
+				values.stream()
+					.filter(KeyValue::hasValue)
+					.forEach((value) -> revisions.put(text(value.getKey()).substring(this.revisions.length()),
+							Long.parseLong(text(value.getValue()))));
+				return revisions;
+			});
+	}
+
+	private byte[] revisionKey(byte[] instance) {
+		return RedisSender.bytes(this.revisions + text(instance));
+	}
+
+	private static String text(byte[] bytes) {
+		return new String(bytes, StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Stops and leaves the fleet, so that the others notice at once.
 	 */
 	@Override
 	public synchronized void close() {
-		if (this.beating == null) {
+		if (this.listener == null) {
 			return;
 		}
-		this.beating.end();
-		this.beating = null;
+		// Waits for a beat that is under way: it would register this instance again.
+		this.loop.end(BEAT_TIMEOUT.multipliedBy(2));
+		this.listener = null;
 		try {
-			send((commands) -> commands.zrem(this.instances, this.instance)).toCompletableFuture()
-				.get(BEAT_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+			Futures.await(this.sender.send(BEAT_TIMEOUT, (commands) -> commands.zrem(this.instances, this.instance)),
+					BEAT_TIMEOUT);
 		}
-		catch (ExecutionException | TimeoutException ex) {
-			logger.debug("Could not say goodbye to the fleet, which sees it in {} s", SILENCE.toSeconds(), ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+		catch (CompletionException ex) {
+			logger.debug("This instance could not leave the fleet, which notices in {} s", SILENCE.toSeconds(), ex);
 		}
 	}
 
+	/**
+	 * A switch that ends before the one it replaces leaves a record until that one's end:
+	 * an instance that was away may still hold it and must not take its end for a loss.
+	 */
 	@Override
 	public CompletionStage<Void> put(ForcedMode forced) {
-		return written((commands) -> commands.set(this.redSwitch, PulseReply.encode(forced),
-				SetArgs.Builder.px(Math.max(1, forced.left().toMillis()))));
+		long left = Math.max(1, forced.left().toMillis());
+		return left(this.switchKey).thenCombine(left(this.replacedKey), Math::max)
+			.thenCompose(
+					(longest) -> (longest > left) ? set(this.replacedKey, PulseCodec.off(), SetArgs.Builder.px(longest))
+							: CompletableFuture.completedStage(true))
+			.thenCompose((done) -> set(this.switchKey, PulseCodec.encode(forced), SetArgs.Builder.px(left)))
+			.thenApply((done) -> null);
+	}
+
+	/** With the time to live of the switch; without a switch, for the time given. */
+	@Override
+	public CompletionStage<Void> clear(Duration left) {
+		return set(this.switchKey, PulseCodec.off(), SetArgs.Builder.keepttl().xx())
+			.thenCompose((done) -> done ? CompletableFuture.completedStage(true)
+					: set(this.switchKey, PulseCodec.off(), SetArgs.Builder.px(Math.max(1, left.toMillis()))))
+			.thenApply((done) -> null);
 	}
 
 	@Override
-	public CompletionStage<Void> clear() {
-		return written((commands) -> commands.unlink(this.redSwitch));
+	public CompletionStage<Boolean> restore(ForcedMode forced) {
+		return set(this.switchKey, PulseCodec.encode(forced),
+				SetArgs.Builder.px(Math.max(1, forced.left().toMillis())).nx());
 	}
 
-	private CompletionStage<Void> written(
-			Function<RedisClusterAsyncCommands<byte[], byte[]>, CompletionStage<?>> command) {
-		return send(command).<Void>thenApply((reply) -> null)
-			.toCompletableFuture()
-			.orTimeout(WRITE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+	/** Milliseconds until a key expires; negative if there is none. */
+	private CompletionStage<Long> left(byte[] key) {
+		return this.sender.send(WRITE_TIMEOUT, (commands) -> commands.pttl(key));
 	}
 
-	private CompletionStage<?> send(Function<RedisClusterAsyncCommands<byte[], byte[]>, CompletionStage<?>> command) {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.commands.get();
-		if (commands == null) {
-			return CompletableFuture.failedStage(new RedisConnectionException("not connected to Redis"));
+	private CompletionStage<Boolean> set(byte[] key, byte[] value, SetArgs arguments) {
+		return this.sender.send(WRITE_TIMEOUT, (commands) -> commands.set(key, value, arguments))
+			.thenApply((reply) -> reply != null);
+	}
+
+	private Duration turn() throws InterruptedException {
+		if (!this.sender.isConnected()) {
+			return NOT_CONNECTED_PAUSE;
+		}
+		long start = System.nanoTime();
+		beat(start);
+		long period = PERIOD_MILLIS + ThreadLocalRandom.current().nextLong(JITTER_MILLIS + 1);
+		long left = TimeUnit.MILLISECONDS.toNanos(period) - (System.nanoTime() - start);
+		return Duration.ofNanos(Math.max(0, left));
+	}
+
+	private void beat(long start) throws InterruptedException {
+		HeartbeatListener listener = this.listener;
+		if (listener == null) {
+			return;
 		}
 		try {
-			return command.apply(commands);
+			// The listener is called on the connection's thread, where replies keep their
+			// order: it must not see a beat from before a switch was set after the
+			// switch.
+			this.sender
+				.send(BEAT_TIMEOUT,
+						(commands) -> SCRIPT.call(commands, this.keys, arguments())
+							.thenAccept((reply) -> report(listener, reply, start)))
+				.toCompletableFuture()
+				.get();
+			this.failures.worked();
 		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.failedStage(ex);
+		catch (ExecutionException | RuntimeException ex) {
+			this.failures.failed(Futures.cause(ex).toString());
 		}
 	}
 
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
+	private byte[][] arguments() {
+		return new byte[][] { this.instance, RedisSender.bytes(SILENCE.toMillis()),
+				RedisSender.bytes(ForcedMode.USUAL.toMillis()), RedisSender.bytes(this.revision.getAsLong()) };
 	}
 
-	/**
-	 * Hears of every beat.
-	 */
-	public interface Listener {
-
-		/**
-		 * Redis has answered.
-		 * @param instances how many are alive, this one included
-		 * @param complete whether that is all of them. It is not for a while after this
-		 * instance was not known itself: Redis may have lost all of them, or its clock
-		 * was set
-		 * @param forced what the switch is set to, {@code null} if it is off
-		 */
-		void beat(int instances, boolean complete, @Nullable ForcedMode forced);
-
-	}
-
-	/**
-	 * From one start to the next close.
-	 */
-	private final class Beating implements Runnable {
-
-		private final Listener listener;
-
-		private final Thread thread = new Thread(this, "ratelimit-pulse");
-
-		private final CountDownLatch ending = new CountDownLatch(1);
-
-		private final byte[][] keys = { RedisPulse.this.instances, RedisPulse.this.redSwitch };
-
-		private final byte[][] arguments = { RedisPulse.this.instance, bytes(String.valueOf(SILENCE.toMillis())),
-				bytes(String.valueOf(ForcedMode.USUAL.toMillis())) };
-
-		private volatile long unknownAt = System.nanoTime();
-
-		private int failures;
-
-		Beating(Listener listener) {
-			this.listener = listener;
-			this.thread.setDaemon(true);
+	private void report(HeartbeatListener listener, List<Object> reply, long start) {
+		long now = System.nanoTime();
+		PulseCodec.Reply beat = PulseCodec.decode(reply, now - start);
+		if (!beat.known()) {
+			this.unknownAt = now;
 		}
-
-		void start() {
-			this.thread.start();
-		}
-
-		/** A beat that is under way is waited for, or it could undo the goodbye. */
-		void end() {
-			this.ending.countDown();
-			try {
-				this.thread.join(2 * BEAT_TIMEOUT_MILLIS);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-		}
-
-		@Override
-		public void run() {
-			long pause = 0;
-			while (!endingWithin(pause)) {
-				RedisClusterAsyncCommands<byte[], byte[]> commands = RedisPulse.this.commands.get();
-				if (commands == null) {
-					pause = NOT_CONNECTED_MILLIS;
-					continue;
-				}
-				long start = System.nanoTime();
-				beat(commands, start);
-				long taken = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-				long period = PERIOD_MILLIS + ThreadLocalRandom.current().nextLong(JITTER_MILLIS + 1);
-				pause = Math.max(0, period - taken);
-			}
-		}
-
-		private void beat(RedisClusterAsyncCommands<byte[], byte[]> commands, long start) {
-			try {
-				// Told on the connection's thread, where replies keep their order: a beat
-				// from before a switch was set must not be heard after it.
-				CompletableFuture<Void> beat = LuaScript.PULSE.call(commands, this.keys, this.arguments)
-					.thenAccept((reply) -> tell(reply, start))
-					.toCompletableFuture();
-				beat.get(BEAT_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
-				worked();
-			}
-			catch (ExecutionException ex) {
-				failed((ex.getCause() != null) ? ex.getCause() : ex);
-			}
-			catch (TimeoutException | RuntimeException ex) {
-				failed(ex);
-			}
-			catch (InterruptedException ex) {
-				this.ending.countDown();
-			}
-		}
-
-		private void tell(List<Object> reply, long start) {
-			long now = System.nanoTime();
-			PulseReply beat = PulseReply.decode(reply, now - start);
-			if (!beat.known()) {
-				this.unknownAt = now;
-			}
-			this.listener.beat(beat.instances(), now - this.unknownAt >= SILENCE.toNanos(), beat.forced());
-		}
-
-		private void worked() {
-			if (this.failures >= FAILURES_UNTIL_GONE) {
-				logger.info("This instance is counted in the fleet again");
-			}
-			this.failures = 0;
-		}
-
-		private void failed(Throwable failure) {
-			this.failures++;
-			if (this.failures == FAILURES_UNTIL_GONE) {
-				logger
-					.warn("Redis has not taken a heartbeat for {} s ({}): the number of instances and the switch stay "
-							+ "as they were last seen", SILENCE.toSeconds(), failure.toString());
-			}
-			else if (this.failures == 1) {
-				logger.debug("Heartbeat failed", failure);
-			}
-		}
-
-		private boolean endingWithin(long millis) {
-			try {
-				return this.ending.await(millis, TimeUnit.MILLISECONDS);
-			}
-			catch (InterruptedException ex) {
-				return true;
-			}
-		}
-
+		listener.heartbeat(beat.instances(), now - this.unknownAt >= SILENCE.toNanos(), beat.recorded(), beat.forced());
 	}
 
 }

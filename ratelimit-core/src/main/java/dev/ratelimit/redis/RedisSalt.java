@@ -3,11 +3,8 @@ package dev.ratelimit.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 import io.lettuce.core.KeyValue;
 import io.lettuce.core.SetArgs;
@@ -16,154 +13,113 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.ratelimit.counter.Salt;
+import dev.ratelimit.background.FailureLog;
+import dev.ratelimit.background.Futures;
+import dev.ratelimit.background.Loop;
+import dev.ratelimit.caller.Salt;
 
 /**
- * Makes the instances of a fleet agree on a salt that nobody has configured: the first of
- * them leaves its own in Redis, the others take that over. It is looked at again every
- * few seconds, so that it is written again after Redis has lost it, and so that two
- * instances that disagree all the same do so only for a moment.
+ * Shares a salt in the fleet if none is configured: the first instance writes its own to
+ * Redis and the others use it. Every instance reads it again every few seconds, to write
+ * it after Redis has lost it and to end a disagreement soon.
  *
  * <p>
- * Until Redis has answered, an instance uses a salt of its own. It can hardly count
- * anything in Redis in that time, so next to nothing is lost with it.
+ * Until Redis has answered, an instance uses a salt of its own. It counts next to nothing
+ * in Redis in that time.
  */
 public final class RedisSalt implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisSalt.class);
 
-	private static final long TIMEOUT_MILLIS = 500;
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
 
-	private static final long NOT_CONNECTED_MILLIS = 20;
+	private static final Duration NOT_CONNECTED_PAUSE = Duration.ofMillis(20);
 
-	private final Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands;
+	private final RedisSender sender;
 
 	private final byte[] key;
 
 	private final Salt salt;
 
-	private final long periodMillis;
+	private final Duration period;
 
-	private final CountDownLatch ending = new CountDownLatch(1);
+	private final FailureLog failures = new FailureLog(logger,
+			"The salt of the fleet could not be read ({}). Until it is, each instance counts by its own salt what is "
+					+ "counted by hashed values, unless it has read the salt before",
+			"The salt of the fleet could be read again");
 
-	private boolean agreed;
+	private final Loop loop = new Loop("ratelimit-salt", this::turn);
 
-	private boolean failing;
-
-	private @Nullable Thread thread;
-
-	RedisSalt(Supplier<@Nullable RedisClusterAsyncCommands<byte[], byte[]>> commands, String prefix, Salt salt,
-			Duration period) {
-		this.commands = commands;
-		this.key = (prefix + ":{fleet}:salt").getBytes(StandardCharsets.UTF_8);
+	RedisSalt(RedisSender sender, String prefix, Salt salt, Duration period) {
+		this.sender = sender;
+		this.key = RedisSender.bytes(prefix + ":{fleet}:salt");
 		this.salt = salt;
-		this.periodMillis = period.toMillis();
+		this.period = period;
 	}
 
 	/**
-	 * The salt of a fleet.
 	 * @param connector the limiter's connection
 	 * @param prefix first part of the key
 	 * @param salt this instance's own, which becomes the fleet's
 	 */
 	public static RedisSalt on(RedisConnector connector, String prefix, Salt salt) {
-		return new RedisSalt(connector::commands, prefix, salt, Duration.ofSeconds(5));
+		return new RedisSalt(RedisSender.on(connector), prefix, salt, Duration.ofSeconds(5));
 	}
 
 	/**
-	 * Asks Redis at once, so that an application whose Redis is there starts with the
-	 * salt of the fleet, and every few seconds from then on.
+	 * Reads the salt at once, before the first check, and then every few seconds.
 	 */
-	public synchronized void start() {
-		if (this.thread == null) {
-			agree();
-			this.thread = new Thread(this::run, "ratelimit-salt");
-			this.thread.setDaemon(true);
-			this.thread.start();
-		}
+	public void start() {
+		this.loop.startAfterFirstTurn();
 	}
 
 	@Override
-	public synchronized void close() {
-		this.ending.countDown();
-		if (this.thread != null) {
-			try {
-				this.thread.join(4 * TIMEOUT_MILLIS);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-		}
+	public void close() {
+		this.loop.end(TIMEOUT.multipliedBy(4));
 	}
 
-	private void run() {
-		try {
-			while (!this.ending.await(pauseMillis(), TimeUnit.MILLISECONDS)) {
-				agree();
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private long pauseMillis() {
-		return this.agreed ? this.periodMillis : this.failing ? TIMEOUT_MILLIS : NOT_CONNECTED_MILLIS;
-	}
-
-	private void agree() {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.commands.get();
-		if (commands == null) {
+	private Duration turn() throws InterruptedException {
+		if (!this.sender.isConnected()) {
 			// There may be another Redis behind the next connection.
-			this.agreed = false;
-			return;
+			return NOT_CONNECTED_PAUSE;
 		}
 		try {
-			String shared = read(commands);
-			if (shared == null) {
-				answer(commands.set(this.key, this.salt.text().getBytes(StandardCharsets.UTF_8), SetArgs.Builder.nx()));
-				shared = read(commands);
-			}
-			if (shared == null || shared.isEmpty()) {
-				throw new IllegalStateException("there is something else in its place");
-			}
-			take(shared);
+			agree();
+			this.failures.worked();
+			return this.period;
 		}
-		catch (ExecutionException | TimeoutException | RuntimeException ex) {
-			failed(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+		catch (ExecutionException | RuntimeException ex) {
+			this.failures.failed(Futures.cause(ex).toString());
+			return TIMEOUT;
 		}
 	}
 
-	/** Not by GET, which the limiter's user may not need otherwise. */
-	private @Nullable String read(RedisClusterAsyncCommands<byte[], byte[]> commands)
-			throws InterruptedException, ExecutionException, TimeoutException {
-		KeyValue<byte[], byte[]> found = answer(commands.mget(this.key)).get(0);
-		return found.hasValue() ? new String(found.getValue(), StandardCharsets.UTF_8) : null;
-	}
-
-	private static <T> T answer(CompletionStage<T> stage)
-			throws InterruptedException, ExecutionException, TimeoutException {
-		return stage.toCompletableFuture().get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
-	}
-
-	private void take(String shared) {
+	private void agree() throws InterruptedException, ExecutionException {
+		String shared = read();
+		if (shared == null) {
+			answer((commands) -> commands.set(this.key, RedisSender.bytes(this.salt.text()), SetArgs.Builder.nx()));
+			shared = read();
+		}
+		if (shared == null || shared.isEmpty()) {
+			throw new IllegalStateException("its key holds something else");
+		}
 		if (!shared.equals(this.salt.text())) {
 			this.salt.become(shared);
 			logger.debug("This instance uses the salt of the fleet from now on");
 		}
-		this.agreed = true;
-		this.failing = false;
 	}
 
-	private void failed(Exception failure) {
-		if (!this.failing) {
-			this.failing = true;
-			logger.warn("The salt of the fleet could not be read ({}); until it is, what counts by hashed values is "
-					+ "counted by each instance for itself unless it has read it before", failure.toString());
-		}
+	/**
+	 * By MGET, which the limiter's Redis user may call anyway; GET needs another right.
+	 */
+	private @Nullable String read() throws InterruptedException, ExecutionException {
+		KeyValue<byte[], byte[]> found = answer((commands) -> commands.mget(this.key)).get(0);
+		return found.hasValue() ? new String(found.getValue(), StandardCharsets.UTF_8) : null;
+	}
+
+	private <T> T answer(Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command)
+			throws InterruptedException, ExecutionException {
+		return this.sender.send(TIMEOUT, command).toCompletableFuture().get();
 	}
 
 }

@@ -1,22 +1,17 @@
 package dev.ratelimit.redis;
 
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.RedisPubSubListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -24,15 +19,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.ratelimit.background.FailureLog;
+import dev.ratelimit.background.Futures;
+import dev.ratelimit.background.Handoff;
+import dev.ratelimit.background.Listeners;
+import dev.ratelimit.background.Loop;
+
 /**
  * Short messages to all instances of the fleet, over a connection of its own: a type and
- * a text, such as {@code forget rl:2g:{…}…}. Redis keeps no message, so one can be lost;
- * whoever listens is told when that may have been, and must be right without it after a
- * while.
+ * a text, such as {@code forget rl:3g:{…}…}. Redis keeps no messages, so one can be lost;
+ * listeners are called when that may have happened, and must not depend on a message.
  *
  * <p>
- * The connection says nothing as long as nobody signals, so it is made to say something
- * once in a while by subscribing again: one that is dead is then found and made anew.
+ * An idle subscription does not notice that its connection is dead. It therefore
+ * subscribes again every 2 s: Redis must answer that.
  */
 public final class RedisSignals implements AutoCloseable {
 
@@ -40,15 +40,13 @@ public final class RedisSignals implements AutoCloseable {
 
 	private static final int MAX_WAITING = 10_000;
 
-	private static final long SIGN_OF_LIFE_MILLIS = 2_000;
+	private static final Duration RESUBSCRIBE_PERIOD = Duration.ofSeconds(2);
 
-	private static final long RETRY_MILLIS = 250;
-
-	private static final long GOODBYE_MILLIS = 1_000;
-
-	private static final Signal NOTHING = new Signal("", "");
+	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
 	private final RedisConnector connector;
+
+	private final RedisSender sender;
 
 	private final String channel;
 
@@ -58,12 +56,13 @@ public final class RedisSignals implements AutoCloseable {
 
 	private RedisSignals(RedisConnector connector, String channel) {
 		this.connector = connector;
+		this.sender = RedisSender.on(connector);
 		this.channel = channel;
 	}
 
 	/**
-	 * Signals that nobody listens to yet.
-	 * @param connector where to connect to, and the connection to send by
+	 * Creates signals without listeners.
+	 * @param connector connects the subscription, and sends
 	 * @param prefix first part of the channel's name
 	 */
 	public static RedisSignals on(RedisConnector connector, String prefix) {
@@ -73,31 +72,28 @@ public final class RedisSignals implements AutoCloseable {
 	/**
 	 * Where scripts publish signals, in the form of type, space and text.
 	 */
-	String channel() {
+	public String channel() {
 		return this.channel;
 	}
 
-	/**
-	 * Says who hears signals of a type.
-	 */
 	public void listen(String type, Listener listener) {
 		this.listeners.put(type, listener);
 	}
 
 	/**
-	 * Receives from now on, as soon as there is a connection.
+	 * Starts to receive, as soon as there is a connection.
 	 */
 	public synchronized void start() {
 		if (this.subscription == null) {
 			this.subscription = new Subscription();
-			this.subscription.thread.start();
+			this.subscription.loop.start();
 		}
 	}
 
 	@Override
 	public synchronized void close() {
 		if (this.subscription != null) {
-			this.subscription.end();
+			this.subscription.loop.end(CLOSE_TIMEOUT);
 			this.subscription = null;
 		}
 	}
@@ -107,43 +103,32 @@ public final class RedisSignals implements AutoCloseable {
 	 * @return completes when it is sent or could not be, and never fails
 	 */
 	CompletionStage<Void> send(String type, String text) {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connector.commands();
-		if (commands == null) {
-			return CompletableFuture.completedStage(null);
-		}
-		try {
-			return commands.publish(bytes(this.channel), bytes(type + ' ' + text)).handle((receivers, failure) -> {
-				if (failure != null) {
-					logger.warn("A signal '{}' could not be sent ({}); instances go by what they know for some seconds",
-							type, failure.getMessage());
+		byte[] message = RedisSender.bytes(type + ' ' + text);
+		return this.sender
+			.send(ClientSettings.COMMAND_TIMEOUT,
+					(commands) -> commands.publish(RedisSender.bytes(this.channel), message))
+			.handle((receivers, failure) -> {
+				if (failure != null && failure != RedisErrors.NOT_CONNECTED) {
+					logger.warn("Signal '{}' could not be sent ({}); other instances use old state for some seconds",
+							type, Futures.cause(failure).toString());
 				}
 				return null;
 			});
-		}
-		catch (RuntimeException ex) {
-			logger.debug("A signal '{}' could not be sent", type, ex);
-			return CompletableFuture.completedStage(null);
-		}
-	}
-
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	/**
-	 * Hears signals of one type, on a thread where it may take its time.
+	 * Listens to signals of one type, on a thread that it may block.
 	 */
 	public interface Listener {
 
 		/**
-		 * Signals have come.
-		 * @param texts what they say, in their order; all that came since the last call
+		 * Signals arrived.
+		 * @param texts their texts in order, all since the last call
 		 */
 		void received(List<String> texts);
 
 		/**
-		 * The subscription begins, anew or for the first time, or there were too many:
-		 * some signals may have been missed.
+		 * Signals may have been missed: the subscription is new, or there were too many.
 		 */
 		default void missed() {
 		}
@@ -164,11 +149,17 @@ public final class RedisSignals implements AutoCloseable {
 	 * From one start to the next close.
 	 */
 	private final class Subscription extends RedisPubSubAdapter<String, String>
-			implements Runnable, RedisConnectionStateListener {
+			implements RedisConnectionStateListener {
 
-		private final Thread thread = new Thread(this, "ratelimit-signals");
+		private final Loop loop = new Loop("ratelimit-signals", this::turn, this::disconnect,
+				new FailureLog(logger, "Cannot subscribe to signals yet ({})", "Subscribes to signals again").quiet());
 
-		private final BlockingQueue<Signal> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
+		private final FailureLog refusals = new FailureLog(logger,
+				"Redis refuses the subscription to signals ({}). This instance notices a reset or an edit made on "
+						+ "another one some seconds late",
+				"Redis accepts the subscription to signals again");
+
+		private final Handoff<Signal> waiting = new Handoff<>(MAX_WAITING);
 
 		private final AtomicBoolean missed = new AtomicBoolean();
 
@@ -177,42 +168,22 @@ public final class RedisSignals implements AutoCloseable {
 
 		private @Nullable StatefulRedisPubSubConnection<String, String> connection;
 
-		private volatile boolean ended;
+		private long subscribeAt = System.nanoTime();
 
-		private boolean warned;
-
-		Subscription() {
-			this.thread.setDaemon(true);
-		}
-
-		void end() {
-			this.ended = true;
-			this.waiting.offer(NOTHING);
-			try {
-				this.thread.join(GOODBYE_MILLIS);
+		private Duration turn() {
+			deliver();
+			long left = this.subscribeAt - System.nanoTime();
+			if (left > 0) {
+				return Duration.ofNanos(left);
 			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-		}
-
-		@Override
-		public void run() {
-			while (!this.ended) {
-				subscribe();
-				deliver((this.connection != null) ? SIGN_OF_LIFE_MILLIS : RETRY_MILLIS);
-			}
-			disconnect();
+			subscribe();
+			this.subscribeAt = System.nanoTime() + RESUBSCRIBE_PERIOD.toNanos();
+			return RESUBSCRIBE_PERIOD;
 		}
 
 		private void disconnect() {
-			try {
-				if (this.connection != null) {
-					Closing.await(this.connection.closeAsync());
-				}
-			}
-			catch (RuntimeException ex) {
-				logger.debug("The connection for signals did not close in order", ex);
+			if (this.connection != null) {
+				Closing.await(this.connection.closeAsync());
 			}
 		}
 
@@ -221,13 +192,14 @@ public final class RedisSignals implements AutoCloseable {
 			if (!this.waiting.offer(Signal.parse(message))) {
 				this.missed.set(true);
 			}
+			this.loop.wake();
 		}
 
 		@Override
 		public void subscribed(String channel, long count) {
 			if (this.fresh.compareAndSet(true, false)) {
 				this.missed.set(true);
-				this.waiting.offer(NOTHING);
+				this.loop.wake();
 			}
 		}
 
@@ -237,47 +209,26 @@ public final class RedisSignals implements AutoCloseable {
 		}
 
 		private void subscribe() {
-			try {
-				if (this.connection == null) {
-					StatefulRedisPubSubConnection<String, String> made = RedisSignals.this.connector.subscriber();
-					made.addListener((RedisConnectionStateListener) this);
-					made.addListener((RedisPubSubListener<String, String>) this);
-					this.connection = made;
+			if (this.connection == null) {
+				StatefulRedisPubSubConnection<String, String> made = RedisSignals.this.connector.subscriber();
+				made.addListener((RedisConnectionStateListener) this);
+				made.addListener((RedisPubSubListener<String, String>) this);
+				this.connection = made;
+			}
+			this.connection.async().subscribe(RedisSignals.this.channel).whenComplete((done, failure) -> {
+				if (failure instanceof RedisCommandExecutionException) {
+					this.refusals.failed(failure.getMessage());
 				}
-				this.connection.async().subscribe(RedisSignals.this.channel).whenComplete((done, failure) -> {
-					if (failure instanceof RedisCommandExecutionException && !this.warned) {
-						this.warned = true;
-						logger.warn("Signals of other instances cannot be received ({}); a reset or an edit made "
-								+ "there is noticed here some seconds late", failure.getMessage());
-					}
-				});
-			}
-			catch (RuntimeException ex) {
-				logger.debug("Cannot subscribe to signals yet", ex);
-			}
+				else if (failure == null) {
+					this.refusals.worked();
+				}
+			});
 		}
 
-		/** Hands out what comes, until it is time for a sign of life. */
-		private void deliver(long millis) {
-			long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-			try {
-				for (long left = end - System.nanoTime(); left > 0 && !this.ended; left = end - System.nanoTime()) {
-					Signal first = this.waiting.poll(left, TimeUnit.NANOSECONDS);
-					if (first != null) {
-						deliver(first);
-					}
-				}
-			}
-			catch (InterruptedException ex) {
-				this.ended = true;
-			}
-		}
-
-		private void deliver(Signal first) {
-			List<Signal> signals = new ArrayList<>(List.of(first));
-			this.waiting.drainTo(signals);
+		private void deliver() {
+			List<Signal> signals = this.waiting.take();
 			if (this.missed.compareAndSet(true, false)) {
-				RedisSignals.this.listeners.forEach((type, listener) -> guarded(type, listener::missed));
+				Listeners.callAll(RedisSignals.this.listeners.values(), Listener::missed);
 			}
 			Map<String, List<String>> texts = new LinkedHashMap<>();
 			signals.forEach(
@@ -285,18 +236,9 @@ public final class RedisSignals implements AutoCloseable {
 			texts.forEach((type, some) -> {
 				Listener listener = RedisSignals.this.listeners.get(type);
 				if (listener != null) {
-					guarded(type, () -> listener.received(some));
+					Listeners.call(listener, (one) -> one.received(some));
 				}
 			});
-		}
-
-		private void guarded(String type, Runnable call) {
-			try {
-				call.run();
-			}
-			catch (RuntimeException ex) {
-				logger.warn("A listener of signals '{}' failed", type, ex);
-			}
 		}
 
 	}

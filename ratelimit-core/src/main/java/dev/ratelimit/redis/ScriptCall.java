@@ -5,11 +5,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-
-import org.jspecify.annotations.Nullable;
+import java.util.Objects;
+import java.util.Set;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.counter.Counter;
@@ -23,12 +27,14 @@ import dev.ratelimit.counter.Reading;
  * {@link #MAX_COUNTERS} counters. What is sent and answered is said in {@code frame.lua}.
  *
  * <p>
- * Callers with different quotas may share a counter. What a request names is therefore a
- * place: a counter, and the spec by which this request is to be decided.
+ * Requests that look alike (the same number of counters, specs and permits) are sent as a
+ * run, so that a script reads what they have in common once. A request whose counters no
+ * other request of the call has may leave its place for that: nobody can tell when it is
+ * decided. All others keep their order.
  */
-final class ScriptCall {
+class ScriptCall {
 
-	/** A request names its places by one byte each. */
+	/** Counters, and requests of a run, are numbered by one byte. */
 	static final int MAX_COUNTERS = 255;
 
 	private static final int AMOUNTS_LENGTH = 4 * Double.BYTES;
@@ -39,6 +45,8 @@ final class ScriptCall {
 
 	private static final byte FOREIGN = 2;
 
+	private static final byte ALL_OF_ITS_WINDOWS = 4;
+
 	private final Algorithm algorithm;
 
 	private final List<Entry> entries;
@@ -46,14 +54,12 @@ final class ScriptCall {
 	/** The distinct counters, in the order of their numbers. */
 	private final List<Counter> counters;
 
+	private final byte[][] keys;
+
 	/** The distinct specs, in the order of their numbers. */
 	private final List<CounterSpec> specs = new ArrayList<>(4);
 
-	/** For each place the numbers of its counter and of its spec. */
-	private final ByteArrayOutputStream places;
-
-	/** For each entry, and in it for each counter, the number of its place. */
-	private final byte[] members;
+	private final List<Run> runs = new ArrayList<>(4);
 
 	ScriptCall(List<Entry> entries) {
 		this.algorithm = entries.get(0).counters().get(0).spec().algorithm();
@@ -63,47 +69,81 @@ final class ScriptCall {
 			size += entry.counters().size();
 		}
 		this.counters = new ArrayList<>(size);
-		this.places = new ByteArrayOutputStream(2 * size);
-		this.members = new byte[size];
-		Map<Counter, Place> known = new HashMap<>(size * 2);
-		int at = 0;
-		for (Entry entry : entries) {
-			for (Counter counter : entry.counters()) {
-				this.members[at++] = (byte) place(counter, known).number();
+		Set<Counter> shared = shared(size);
+		if (shared.isEmpty()) {
+			for (int i = 0; i < entries.size(); i++) {
+				alike(entries.get(i)).add(i);
 			}
+		}
+		else {
+			addShared(shared);
+		}
+		for (Run run : this.runs) {
+			for (int i = 0; i < run.size && !run.shared; i++) {
+				this.counters.addAll(entries.get(run.entries[i]).counters());
+			}
+		}
+		this.counters.addAll(shared);
+		if (this.counters.size() > MAX_COUNTERS) {
+			throw new IllegalArgumentException("one call has at most " + MAX_COUNTERS + " counters");
+		}
+		this.keys = new byte[this.counters.size()][];
+		for (int i = 0; i < this.keys.length; i++) {
+			this.keys[i] = this.counters.get(i).key().getBytes(StandardCharsets.ISO_8859_1);
 		}
 	}
 
-	private Place place(Counter counter, Map<Counter, Place> known) {
-		Place first = known.get(counter);
-		Place last = null;
-		for (Place place = first; place != null; place = place.next) {
-			if (place.spec == counter.spec()) {
-				return place;
+	/** The counters that several requests have. */
+	private Set<Counter> shared(int size) {
+		Set<Counter> known = new HashSet<>(2 * size);
+		Set<Counter> shared = Set.of();
+		for (Entry entry : this.entries) {
+			for (Counter counter : entry.counters()) {
+				if (!known.add(counter)) {
+					shared = shared.isEmpty() ? new LinkedHashSet<>() : shared;
+					shared.add(counter);
+				}
 			}
-			last = place;
 		}
-		if (first == null) {
-			this.counters.add(counter);
+		return shared;
+	}
+
+	private void addShared(Set<Counter> shared) {
+		List<Integer> rest = new ArrayList<>();
+		for (int i = 0; i < this.entries.size(); i++) {
+			if (Collections.disjoint(this.entries.get(i).counters(), shared)) {
+				alike(this.entries.get(i)).add(i);
+			}
+			else {
+				rest.add(i);
+			}
 		}
-		int number = (first != null) ? first.counter : this.counters.size();
-		Place added = new Place(counter.spec(), number, this.places.size() / 2 + 1);
-		if (added.number > MAX_COUNTERS) {
-			throw new IllegalArgumentException("one call has at most " + MAX_COUNTERS + " counters");
+		Run run = null;
+		for (int i : rest) {
+			Entry entry = this.entries.get(i);
+			shared.addAll(entry.counters());
+			if (run == null || !run.takes(entry)) {
+				run = new Run(entry, true);
+				this.runs.add(run);
+			}
+			run.add(i);
 		}
-		this.places.write(number);
-		this.places.write(kind(counter.spec()));
-		if (last == null) {
-			known.put(counter, added);
+	}
+
+	/** The run of requests that look like this one and share no counters. */
+	private Run alike(Entry entry) {
+		for (int i = this.runs.size() - 1; i >= 0; i--) {
+			if (this.runs.get(i).takes(entry)) {
+				return this.runs.get(i);
+			}
 		}
-		else {
-			last.next = added;
-		}
-		return added;
+		Run run = new Run(entry, false);
+		this.runs.add(run);
+		return run;
 	}
 
 	/** The number of a spec; most counters of a call share a few. */
-	private int kind(CounterSpec spec) {
+	private int number(CounterSpec spec) {
 		for (int i = this.specs.size() - 1; i >= 0; i--) {
 			if (this.specs.get(i) == spec) {
 				return i + 1;
@@ -113,8 +153,12 @@ final class ScriptCall {
 		return this.specs.size();
 	}
 
-	List<Entry> entries() {
+	final List<Entry> entries() {
 		return this.entries;
+	}
+
+	final Algorithm algorithm() {
+		return this.algorithm;
 	}
 
 	LuaScript script() {
@@ -127,11 +171,7 @@ final class ScriptCall {
 	}
 
 	byte[][] keys() {
-		byte[][] keys = new byte[this.counters.size()][];
-		for (int i = 0; i < keys.length; i++) {
-			keys[i] = this.counters.get(i).key().getBytes(StandardCharsets.ISO_8859_1);
-		}
-		return keys;
+		return this.keys;
 	}
 
 	/**
@@ -139,44 +179,57 @@ final class ScriptCall {
 	 * @param time microseconds as text, or nothing for Redis's own clock
 	 */
 	byte[][] arguments(byte[] time) {
-		byte[][] arguments = new byte[4 + this.specs.size()][];
+		byte[] runs = runs();
+		byte[][] arguments = new byte[3 + this.specs.size()][];
 		arguments[0] = time;
-		arguments[1] = this.places.toByteArray();
-		arguments[2] = heads();
-		arguments[3] = amounts();
+		arguments[1] = runs;
+		arguments[2] = amounts();
 		for (int i = 0; i < this.specs.size(); i++) {
-			arguments[4 + i] = this.specs.get(i).numbers();
+			arguments[3 + i] = this.specs.get(i).numbers();
 		}
 		return arguments;
 	}
 
-	private byte[] heads() {
-		byte[] heads = new byte[2 * this.entries.size() + this.members.length];
-		int at = 0;
-		int member = 0;
-		for (Entry entry : this.entries) {
-			int size = entry.counters().size();
-			heads[at] = (byte) size;
-			heads[at + 1] = (byte) (entry.takesOne() ? 0 : 1);
-			System.arraycopy(this.members, member, heads, at + 2, size);
-			at += 2 + size;
-			member += size;
+	private byte[] runs() {
+		ByteArrayOutputStream runs = new ByteArrayOutputStream();
+		Map<Counter, Integer> numbers = null;
+		for (Run run : this.runs) {
+			runs.write(run.like.counters().size());
+			runs.write(run.size);
+			runs.write((run.like.takesOne() ? 0 : 1) + (run.shared ? 2 : 0));
+			for (Counter counter : run.like.counters()) {
+				runs.write(number(counter.spec()));
+			}
+			for (int i = 0; i < run.size && run.shared; i++) {
+				numbers = (numbers != null) ? numbers : numbers();
+				for (Counter counter : this.entries.get(run.entries[i]).counters()) {
+					runs.write(Objects.requireNonNull(numbers.get(counter)));
+				}
+			}
 		}
-		return heads;
+		return runs.toByteArray();
+	}
+
+	private Map<Counter, Integer> numbers() {
+		Map<Counter, Integer> numbers = new HashMap<>(2 * this.counters.size());
+		for (Counter counter : this.counters) {
+			numbers.put(counter, numbers.size() + 1);
+		}
+		return numbers;
 	}
 
 	private byte[] amounts() {
 		int count = 0;
-		for (Entry entry : this.entries) {
-			count += entry.takesOne() ? 0 : 1;
+		for (Run run : this.runs) {
+			count += run.like.takesOne() ? 0 : 1;
 		}
 		ByteBuffer amounts = ByteBuffer.allocate(count * AMOUNTS_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-		for (Entry entry : this.entries) {
-			if (!entry.takesOne()) {
-				amounts.putDouble(entry.permits().unit())
-					.putDouble(entry.permits().least())
-					.putDouble(entry.permits().most())
-					.putDouble(entry.since());
+		for (Run run : this.runs) {
+			if (!run.like.takesOne()) {
+				amounts.putDouble(run.like.permits().unit())
+					.putDouble(run.like.permits().least())
+					.putDouble(run.like.permits().most())
+					.putDouble(run.like.since());
 			}
 		}
 		return amounts.array();
@@ -188,60 +241,82 @@ final class ScriptCall {
 	List<Outcome> decode(List<Object> reply) {
 		long time = (Long) reply.get(0);
 		ByteBuffer told = ByteBuffer.wrap((byte[]) reply.get(1)).order(ByteOrder.LITTLE_ENDIAN);
-		List<Outcome> outcomes = new ArrayList<>(this.entries.size());
-		for (Entry entry : this.entries) {
-			outcomes.add(decode(entry, told, time));
+		Outcome[] outcomes = new Outcome[this.entries.size()];
+		for (Run run : this.runs) {
+			for (int i = 0; i < run.size; i++) {
+				outcomes[run.entries[i]] = decode(this.entries.get(run.entries[i]), told, time);
+			}
 		}
-		return outcomes;
+		return Arrays.asList(outcomes);
 	}
 
 	private Outcome decode(Entry entry, ByteBuffer told, long time) {
-		long taken = switch (told.get()) {
+		byte kind = told.get();
+		long taken = switch (kind) {
 			case NOTHING -> 0;
-			case ALL -> entry.permits().most();
+			case ALL, ALL_OF_ITS_WINDOWS -> entry.permits().most();
 			case FOREIGN -> -1;
 			default -> (long) told.getDouble();
 		};
 		if (taken < 0) {
 			return Outcome.FOREIGN;
 		}
+		boolean expected = kind == ALL_OF_ITS_WINDOWS;
 		List<Counter> counters = entry.counters();
 		if (counters.size() == 1) {
-			return new Outcome(taken, List.of(reading(counters.get(0), told, time)));
+			return new Outcome(taken, List.of(reading(counters.get(0), told, expected, time)));
 		}
 		Reading[] readings = new Reading[counters.size()];
 		for (int i = 0; i < readings.length; i++) {
-			readings[i] = reading(counters.get(i), told, time);
+			readings[i] = reading(counters.get(i), told, expected, time);
 		}
 		return new Outcome(taken, List.of(readings));
 	}
 
-	private Reading reading(Counter counter, ByteBuffer told, long time) {
-		int length = Short.toUnsignedInt(told.getShort());
-		return new Reading(counter, States.decode(this.algorithm, told, length), time);
+	private Reading reading(Counter counter, ByteBuffer told, boolean expected, long time) {
+		int length = expected ? StateCodec.length(counter.spec().limit().quotas().size())
+				: Short.toUnsignedInt(told.getShort());
+		return new Reading(counter, StateCodec.decode(this.algorithm, told, length), time);
 	}
 
 	/**
-	 * A counter under one spec; a list of them if it has several in one call.
+	 * Requests that look alike.
 	 */
-	private static final class Place {
+	private static final class Run {
 
-		private final CounterSpec spec;
+		private final Entry like;
 
-		private final int counter;
+		private final boolean shared;
 
-		private final int number;
+		private int[] entries = new int[4];
 
-		private @Nullable Place next;
+		private int size;
 
-		Place(CounterSpec spec, int counter, int number) {
-			this.spec = spec;
-			this.counter = counter;
-			this.number = number;
+		Run(Entry like, boolean shared) {
+			this.like = like;
+			this.shared = shared;
 		}
 
-		int number() {
-			return this.number;
+		void add(int entry) {
+			if (this.size == this.entries.length) {
+				this.entries = Arrays.copyOf(this.entries, 4 * this.size);
+			}
+			this.entries[this.size++] = entry;
+		}
+
+		boolean takes(Entry entry) {
+			List<Counter> mine = this.like.counters();
+			List<Counter> others = entry.counters();
+			if (this.size == MAX_COUNTERS || mine.size() != others.size() || this.like.since() != entry.since()
+					|| !this.like.permits().equals(entry.permits())) {
+				return false;
+			}
+			for (int i = 0; i < mine.size(); i++) {
+				if (mine.get(i).spec() != others.get(i).spec()) {
+					return false;
+				}
+			}
+			return true;
 		}
 
 	}
@@ -251,7 +326,8 @@ final class ScriptCall {
 	 *
 	 * @param counters what to take from or give back to
 	 * @param permits how many
-	 * @param since 0 to take; otherwise when the permits were taken that are given back
+	 * @param since 0 to take; when the permits were taken that are given back; negative
+	 * to charge
 	 */
 	record Entry(List<Counter> counters, Permits permits, long since) {
 

@@ -18,34 +18,40 @@ import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
- * A connection to one Redis, which is asked for its role whenever the connection is made
- * anew, and not used until it has said that it is a primary: a replica would refuse by
- * numbers that are behind.
+ * A connection to one Redis. It is asked for its role after every connect and used only
+ * if it is a primary: the counts of a replica are old.
  */
 final class SingleLink implements Link, RedisConnectionStateListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(SingleLink.class);
 
-	private static final int THE_ONLY_SLOT = 0;
-
 	private final StatefulRedisConnection<byte[], byte[]> connection;
 
 	private final String name;
 
-	private final Events events;
+	private final Runnable reconnected;
+
+	private final Runnable useless;
 
 	private volatile boolean primary;
 
-	SingleLink(StatefulRedisConnection<byte[], byte[]> connection, String name, Events events) {
+	/**
+	 * Creates a link, which cannot be used before {@link #verify} has completed.
+	 * @param reconnected called when the connection was lost and holds again
+	 * @param useless called when the other end is a replica or does not answer, so that
+	 * another connection is needed
+	 */
+	SingleLink(StatefulRedisConnection<byte[], byte[]> connection, String name, Runnable reconnected,
+			Runnable useless) {
 		this.connection = connection;
 		this.name = name;
-		this.events = events;
+		this.reconnected = reconnected;
+		this.useless = useless;
 		connection.addListener(this);
 	}
 
 	/**
-	 * Completes when the link can be used, exceptionally if it cannot because there is a
-	 * replica at the other end.
+	 * Completes when the link can be used, exceptionally if the other end is a replica.
 	 */
 	CompletionStage<Void> verify() {
 		return this.connection.async().role().handle((role, failure) -> {
@@ -72,11 +78,6 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 	}
 
 	@Override
-	public int slot(Counter counter) {
-		return THE_ONLY_SLOT;
-	}
-
-	@Override
 	public String node(Counter counter) {
 		return this.name;
 	}
@@ -87,15 +88,10 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 	}
 
 	@Override
-	public CompletionStage<Void> load(LuaScript script, Counter counter) {
-		return load(script);
-	}
-
-	@Override
 	public void demoted() {
 		if (this.primary) {
 			this.primary = false;
-			this.events.useless();
+			this.useless.run();
 		}
 	}
 
@@ -103,10 +99,10 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 	public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
 		verify().whenComplete((done, failure) -> {
 			if (failure == null) {
-				this.events.connected(this.name);
+				this.reconnected.run();
 			}
 			else if (this.connection.isOpen()) {
-				this.events.useless();
+				this.useless.run();
 			}
 		});
 	}
@@ -127,30 +123,12 @@ final class SingleLink implements Link, RedisConnectionStateListener {
 		return role.get(0) instanceof byte[] text && text.length > 0 && text[0] == 'm';
 	}
 
-	/** Who may not ask for the role is taken at their word. */
+	/** If the ACL forbids ROLE, assume a primary. */
 	private static void requireUnknowable(Throwable failure) {
 		if (!(failure instanceof RedisCommandExecutionException)) {
-			throw Failures.translate(failure);
+			throw RedisErrors.translate(failure);
 		}
-		logger.warn("Redis does not say whether it is a primary ({}); it is taken for one", failure.getMessage());
-	}
-
-	/**
-	 * What becomes of the link.
-	 */
-	interface Events {
-
-		Events NONE = new Events() {
-		};
-
-		/** The connection was lost and holds again. */
-		default void connected(String node) {
-		}
-
-		/** There is a replica, or nobody, at the other end: connect anew. */
-		default void useless() {
-		}
-
+		logger.warn("The role of the Redis server is unknown ({}); assuming a primary", failure.getMessage());
 	}
 
 }

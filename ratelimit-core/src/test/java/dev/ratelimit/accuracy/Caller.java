@@ -6,6 +6,7 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -72,8 +73,8 @@ enum Caller {
 
 	/** Its counter, one for each way to enforce the limit. */
 	Counter counter(Enforcement enforcement) {
-		return new Counter(new CounterSpec(Algorithm.GCRA, this.limit, enforcement), new CounterKeys("rl"), "accuracy",
-				List.of(this + "-" + enforcement));
+		return new Counter(new CounterSpec(Algorithm.GCRA, this.limit, enforcement, new LiveWindows()),
+				new CounterKeys("rl"), "accuracy", List.of(this + "-" + enforcement));
 	}
 
 	/** How many permits there are in such a time, beginning with a full counter. */

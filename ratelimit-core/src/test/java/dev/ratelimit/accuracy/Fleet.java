@@ -18,10 +18,10 @@ import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.ByteArrayCodec;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.guard.BreakerOptions;
@@ -129,43 +129,32 @@ final class Fleet implements AutoCloseable {
 	private LeasedCounters instance(int size) {
 		RedisCounters redis = RedisCounters.on(this.client.connect(ByteArrayCodec.INSTANCE));
 		Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of());
-		return new LeasedCounters(new Granting(new GuardedCounters(redis, nodes, DEADLINES)), LeaseOptions.DEFAULTS,
-				() -> size, new HotCounters(HOT, 100, () -> size, System::nanoTime), (permits) -> {
+		return new LeasedCounters(counted(new GuardedCounters(redis, nodes, DEADLINES, Duration.ZERO)),
+				LeaseOptions.DEFAULTS, () -> size, new HotCounters(HOT, 100, () -> size, System::nanoTime),
+				(permits) -> {
 				}, System::nanoTime);
 	}
 
-	/** Counts what Redis grants, for checks and for leases. */
-	private final class Granting implements Counters {
+	/**
+	 * Counts what Redis grants, for checks and for leases, less what is given back: that
+	 * is granted once more.
+	 */
+	private Counters counted(Counters redis) {
+		return new FakeCounters(redis,
+				(counters, permits, timeout) -> redis.acquire(counters, permits, timeout).thenApply((grant) -> {
+					if (grant.complete()) {
+						this.granted.get(counters.get(0)).add(grant.permits());
+					}
+					return grant;
+				})) {
 
-		private final Counters redis;
+			@Override
+			public CompletionStage<Void> giveBack(Grant grant, long permits) {
+				grant.readings().forEach((reading) -> Fleet.this.granted.get(reading.counter()).add(-permits));
+				return super.giveBack(grant, permits);
+			}
 
-		Granting(Counters redis) {
-			this.redis = redis;
-		}
-
-		@Override
-		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-			return this.redis.acquire(counters, permits, timeout).thenApply((grant) -> {
-				Fleet.this.granted.get(counters.get(0)).add(grant.permits());
-				return grant;
-			});
-		}
-
-		@Override
-		public CompletionStage<Void> giveBack(Grant grant, long permits) {
-			return this.redis.giveBack(grant, permits);
-		}
-
-		@Override
-		public CompletionStage<Void> reset(List<Counter> counters) {
-			return this.redis.reset(counters);
-		}
-
-		@Override
-		public Decision.Source source() {
-			return this.redis.source();
-		}
-
+		};
 	}
 
 }

@@ -38,6 +38,9 @@ final class Outcome {
 	}
 
 	void add(Grant grant, long sent, long answered) {
+		if (!grant.complete()) {
+			throw grant.gaps().get(0).cause();
+		}
 		this.checks.add(new Check(sent, answered, !grant.refused(), grant.source()));
 	}
 

@@ -22,7 +22,7 @@ final class Counting {
 
 	Counting(Algorithm algorithm, List<Quota> quotas) {
 		this.formula = Formula.of(algorithm);
-		this.paces = Pace.of(quotas);
+		this.paces = Pace.of(quotas, List.of());
 	}
 
 	static Counting of(Algorithm algorithm, String... quotas) {

@@ -62,7 +62,7 @@ class PaceTests {
 	@ValueSource(strings = { "90000000/31d", "1/s burst 90000000", "1/31d burst 588", "89999999/31d burst 90000000",
 			"90000000/s burst 90000000", "44999999/31d burst 90000000", "89999999/2678399s" })
 	void numbersOfTheLargestQuotasStayBelowTwoToThe53(String quota) {
-		Pace[] paces = Pace.of(List.of(Quota.parse(quota)));
+		Pace[] paces = Pace.of(List.of(Quota.parse(quota)), List.of());
 		assertThat(Stream.of(Algorithm.values()).flatMapToDouble((any) -> Arrays.stream(Pace.numbers(any, paces))))
 			.allMatch((number) -> number >= 0 && number < 0x1p53);
 	}

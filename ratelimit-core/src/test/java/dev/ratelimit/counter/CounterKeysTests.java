@@ -1,6 +1,7 @@
 package dev.ratelimit.counter;
 
 import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -31,21 +32,85 @@ class CounterKeysTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "ann", ":", "{", "}", "{}", "}{", "a b", "\0", "\n", "ä", "\uD83D\uDE00", "\uD800",
-			"\uDC00", "rl:2g:{x}y" })
+			"\uDC00", "rl:3g:{x}y" })
 	void keyIs43PrintableCharactersWhateverTheValue(String value) {
-		assertThat(key(PER_USER, value)).hasSize(43).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
-		assertThat(key(PER_TENANT, value)).hasSize(43).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
+		assertThat(key(PER_USER, value)).hasSize(27).matches("rl:3g:\\{[A-Za-z0-9_-]{3}}[A-Za-z0-9_-]{16}");
+		assertThat(key(PER_TENANT, value)).hasSize(27).matches("rl:3g:\\{[A-Za-z0-9_-]{3}}[A-Za-z0-9_-]{16}");
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "", "ann", "{", "}", "{}", "{}a", "a{b}c", "}{a}", "{a}{b}", "{a", "a}b{c}", "rl:3g:{x}y" })
+	void slotOfACounterIsThatOfItsKey(String key) {
+		assertThat(new Counter(new CounterSpec(Algorithm.GCRA, PER_USER), key).slot()).isEqualTo(SlotHash.getSlot(key));
+	}
+
+	@Test
+	void everyCounterOfManyCallersHasTheSlotOfItsKey() {
+		CounterSpec spec = new CounterSpec(Algorithm.GCRA, PER_USER);
+		for (int i = 0; i < 10_000; i++) {
+			Counter counter = new Counter(spec, this.keys, "orders", List.of("user-" + i));
+			assertThat(counter.slot()).isEqualTo(SlotHash.getSlot(counter.key()));
+		}
+	}
+
+	@Test
+	void callerThatComesAgainHasTheSameCounter() {
+		CounterSpec spec = new CounterSpec(Algorithm.GCRA, PER_USER);
+		assertThat(added(spec, "orders", "ann")).isSameAs(added(spec, "orders", "ann"))
+			.isEqualTo(new Counter(spec, this.keys, "orders", List.of("ann")));
+	}
+
+	@Test
+	void counterOfAnotherCallerPolicyOrSpecIsNeverReused() {
+		CounterSpec spec = new CounterSpec(Algorithm.GCRA, PER_USER);
+		CounterSpec other = new CounterSpec(Algorithm.GCRA, PER_USER);
+		for (int i = 0; i < 20_000; i++) {
+			String user = "user-" + i % 10_000;
+			String key = key(PER_USER, user);
+			assertThat(added(spec, "orders", user).key()).isEqualTo(key);
+			assertThat(added(other, "orders", user).spec()).isSameAs(other);
+			assertThat(added(spec, "other", user).policy()).isEqualTo("other");
+		}
+	}
+
+	@Test
+	void limitsThatCountByDifferentDimensionsHaveDifferentCounters() {
+		Counter user = new Counter(new CounterSpec(Algorithm.GCRA, limit("all", Dimension.USER)), this.keys, "orders",
+				List.of("acme"));
+		Counter tenant = new Counter(new CounterSpec(Algorithm.GCRA, limit("all", Dimension.TENANT)), this.keys,
+				"orders", List.of("acme"));
+		assertThat(user).isNotEqualTo(tenant);
+		assertThat(user.key()).isNotEqualTo(tenant.key());
 	}
 
 	@Test
 	void keyOf64KilobytesIsNoLonger() {
-		assertThat(key(PER_USER, "x".repeat(65_536))).hasSize(43);
+		assertThat(key(PER_USER, "x".repeat(65_536))).hasSize(27);
 		assertThat(key(PER_USER, "x".repeat(65_536))).isNotEqualTo(key(PER_USER, "x".repeat(65_537)));
 	}
 
 	@Test
-	void longestPrefixMakes49Characters() {
-		assertThat(new CounterKeys("eight-ch").key("orders", Algorithm.GCRA, PER_USER, List.of("ann"))).hasSize(49)
+	void longValueIsCountedByItsDigest() {
+		CounterSpec spec = new CounterSpec(Algorithm.GCRA, PER_USER);
+		String value = "x".repeat(64 * 1024);
+		Counter counter = added(spec, "orders", value);
+		assertThat(added(spec, "orders", value)).isSameAs(counter);
+		assertThat(added(spec, "orders", value + "y")).isNotEqualTo(counter);
+		assertThat(counter.key()).isEqualTo(this.keys.key("orders", Algorithm.GCRA, PER_USER, List.of(value)));
+		assertThat(counter).isEqualTo(new Counter(spec, this.keys, "orders", List.of(value)));
+	}
+
+	@Test
+	void longValuesAreNotKeptInMemory() {
+		assertThat(CounterKeys.shortened("x".repeat(128))).hasSize(128);
+		assertThat(CounterKeys.shortened("x".repeat(129))).hasSizeLessThan(64);
+		assertThat(CounterKeys.shortened(List.of("ann", "x".repeat(129)))).first().isEqualTo("ann");
+	}
+
+	@Test
+	void longestPrefixMakes33Characters() {
+		assertThat(new CounterKeys("eight-ch").key("orders", Algorithm.GCRA, PER_USER, List.of("ann"))).hasSize(33)
 			.startsWith("eight-ch:");
 	}
 
@@ -64,8 +129,8 @@ class CounterKeysTests {
 
 	@Test
 	void keyNeverChangesFromOneReleaseToTheNext() {
-		assertThat(key(PER_USER, "ann")).isEqualTo("rl:2g:{WCPCdjeB-Kx}WCPCdjeB-KxV46oNUj92hMA8");
-		assertThat(key(PER_TENANT_USER, "acme", "ann")).isEqualTo("rl:2g:{e-F1NldaSkc}h1dVrF9ubxRWArP7TA40gIoR");
+		assertThat(key(PER_USER, "ann")).isEqualTo("rl:3g:{WCP}WCPCdjeB-KxV46oN");
+		assertThat(key(PER_TENANT_USER, "acme", "ann")).isEqualTo("rl:3g:{e-F}h1dVrF9ubxRWArP7");
 	}
 
 	@Test
@@ -125,7 +190,7 @@ class CounterKeysTests {
 	@Test
 	void limitOfNoDimensionHasOneKey() {
 		Limit global = limit("global");
-		assertThat(key(global)).hasSize(43).isNotEqualTo(key(limit("other"))).isEqualTo(key(global));
+		assertThat(key(global)).hasSize(27).isNotEqualTo(key(limit("other"))).isEqualTo(key(global));
 	}
 
 	@Test
@@ -156,12 +221,12 @@ class CounterKeysTests {
 	void firstPartHasTheKeyOfTheCounterAndTheOthersOnesOfTheirOwn() {
 		assertThat(part(PER_TENANT, 0, "acme")).isEqualTo(key(PER_TENANT, "acme"));
 		assertThat(IntStream.range(0, 64).mapToObj((part) -> part(PER_TENANT, part, "acme"))).doesNotHaveDuplicates()
-			.allSatisfy((key) -> assertThat(key).hasSize(43).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}"));
+			.allSatisfy((key) -> assertThat(key).hasSize(27).matches("rl:3g:\\{[A-Za-z0-9_-]{3}}[A-Za-z0-9_-]{16}"));
 	}
 
 	@Test
 	void keyOfAPartNeverChangesFromOneReleaseToTheNext() {
-		assertThat(part(PER_TENANT, 1, "acme")).isEqualTo("rl:2g:{t5SyuaHCGkK}t5SyuaHCtp5xn1CryRgYXJpL");
+		assertThat(part(PER_TENANT, 1, "acme")).isEqualTo("rl:3g:{F_K}tGZQbJJIVV953lEv");
 	}
 
 	@ParameterizedTest
@@ -183,6 +248,12 @@ class CounterKeysTests {
 		String key = key(PER_USER, "ann");
 		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> key(PER_USER, "ann", "one too many"));
 		assertThat(key(PER_USER, "ann")).isEqualTo(key);
+	}
+
+	private Counter added(CounterSpec spec, String policy, String user) {
+		List<Counter> counters = new ArrayList<>();
+		this.keys.add(spec, policy, user, counters);
+		return counters.get(0);
 	}
 
 	private String key(Limit limit, String... values) {

@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -20,6 +18,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -119,6 +118,23 @@ public abstract class CountersContract {
 		assertThat(acquire(Permits.between(1, 8), ann, bob).permits()).isEqualTo(4);
 		assertThat(remaining(ann)).isEqualTo(6);
 		assertThat(remaining(bob)).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void permitsThatWereTakenAtDifferentTimesAreGivenBackEachAtItsOwn(Algorithm algorithm) {
+		Counter counter = counter(algorithm, "ann", "10/m");
+		Grant first = take(3, counter);
+		this.now.addAndGet(Duration.ofMinutes(2).toNanos() / 1_000);
+		take(2, counter);
+		Grant second = take(4, counter);
+		Reading newest = second.readings().get(0);
+		Grant both = new Grant(Permits.exactly(7), 7,
+				List.of(newest.with(List.of(new Reading.Taken(first.readings().get(0).time(), 3)))), second.source());
+		giveBack(both, 5);
+		giveBack(both.afterReturn(5), 2);
+		// The window of the first three is over, so only the other four come back.
+		await().untilAsserted(() -> assertThat(remaining(counter)).isEqualTo(8));
 	}
 
 	@ParameterizedTest
@@ -283,12 +299,13 @@ public abstract class CountersContract {
 			.toList();
 		List<CompletableFuture<Grant>> grants = IntStream.range(0, 400)
 			.parallel()
-			.mapToObj((i) -> this.counters.acquire(List.of(users.get(i % 20), shared), Permits.exactly(1))
+			.mapToObj((i) -> this.counters
+				.acquire(List.of(users.get(i % 20), shared), Permits.exactly(1), Duration.ofSeconds(10))
 				.toCompletableFuture())
 			.toList();
 		long[] admitted = new long[20];
 		for (int i = 0; i < grants.size(); i++) {
-			admitted[i % 20] += join(grants.get(i)).permits();
+			admitted[i % 20] += Grants.answered(grants.get(i)).permits();
 		}
 		// What was taken on one node only may still be on its way back.
 		await().until(() -> 40 - remaining(shared) == LongStream.of(admitted).sum());
@@ -317,7 +334,7 @@ public abstract class CountersContract {
 	}
 
 	private Grant acquire(Permits permits, Counter... counters) {
-		return join(this.counters.acquire(new ArrayList<>(List.of(counters)), permits));
+		return Grants.answered(this.counters.acquire(new ArrayList<>(List.of(counters)), permits));
 	}
 
 	private void giveBack(Grant grant, long permits) {
@@ -331,10 +348,6 @@ public abstract class CountersContract {
 	private static LimitStatus only(Grant grant) {
 		assertThat(grant.statuses()).hasSize(1);
 		return grant.statuses().get(0);
-	}
-
-	protected static <T> T join(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().orTimeout(10, TimeUnit.SECONDS).join();
 	}
 
 }

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.caller.Epochs;
+import dev.ratelimit.caller.Salt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,7 +38,7 @@ class HashedKeysTests {
 	@Test
 	void keyOfAnIpCannotBeFoundWithoutTheSalt() {
 		String key = key(this.keys, PER_IP, "198.51.100.7");
-		assertThat(key).hasSize(43).matches("rl:2g:\\{[A-Za-z0-9_-]{11}}[A-Za-z0-9_-]{24}");
+		assertThat(key).hasSize(27).matches("rl:3g:\\{[A-Za-z0-9_-]{3}}[A-Za-z0-9_-]{16}");
 		assertThat(key).isEqualTo(key(keys("one", Dimension.IP), PER_IP, "198.51.100.7"));
 		assertThat(key).isNotEqualTo(key(keys("other", Dimension.IP), PER_IP, "198.51.100.7"));
 		assertThat(key).isNotEqualTo(key(this.plain, PER_IP, "198.51.100.7"));
@@ -44,7 +46,7 @@ class HashedKeysTests {
 
 	@Test
 	void keyNeverChangesFromOneReleaseToTheNext() {
-		assertThat(key(this.keys, PER_IP, "198.51.100.7")).isEqualTo("rl:2g:{5cKb67UuHGW}5cKb67UuHGWywnB5zGkmOZ54");
+		assertThat(key(this.keys, PER_IP, "198.51.100.7")).isEqualTo("rl:3g:{5cK}5cKb67UuHGWywnB5");
 	}
 
 	@Test

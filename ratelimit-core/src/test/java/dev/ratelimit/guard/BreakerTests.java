@@ -16,9 +16,9 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
-import dev.ratelimit.counter.UnansweredException;
 
-import static dev.ratelimit.guard.HandDrivenShards.counter;
+import static dev.ratelimit.counter.Grants.unanswered;
+import static dev.ratelimit.guard.HandDrivenNodes.counter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -28,7 +28,7 @@ class BreakerTests {
 
 	private static final Counter TENANT = counter("a/1/tenant");
 
-	private final HandDrivenShards shards = new HandDrivenShards();
+	private final HandDrivenNodes shards = new HandDrivenNodes();
 
 	private final Deadlines deadlines = new Deadlines(ForkJoinPool.commonPool());
 
@@ -36,7 +36,8 @@ class BreakerTests {
 
 	private final Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, this.registry, List.of());
 
-	private final GuardedCounters counters = new GuardedCounters(this.shards, this.nodes, this.deadlines);
+	private final GuardedCounters counters = new GuardedCounters(this.shards, this.nodes, this.deadlines,
+			Duration.ZERO);
 
 	@AfterEach
 	void close() {
@@ -78,6 +79,17 @@ class BreakerTests {
 			.isLessThan(10);
 	}
 
+	@Test
+	void breakerOfANodeThatKeepsNoCountersIsClosed() {
+		miss(50);
+		this.nodes.keeping(List.of("a", "b"));
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN).containsEntry("b", BreakerState.CLOSED);
+		this.nodes.keeping(List.of("b"));
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+		miss(50);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
+	}
+
 	private Function<Integer, Long> waitOf(String node) {
 		return this.registry.circuitBreaker("ratelimit-" + node)
 			.getCircuitBreakerConfig()
@@ -98,11 +110,11 @@ class BreakerTests {
 			.mapToObj((i) -> acquire(Duration.ofMillis(2)))
 			.toList();
 		assertThat(missed).allSatisfy((grant) -> assertThat(reason(grant)).isEqualTo(Decision.Reason.TIMEOUT));
-		this.shards.calls.stream().filter((call) -> !call.answer().isDone()).forEach((call) -> call.grant(1));
+		this.shards.calls.forEach((call) -> call.grant(1));
 	}
 
 	private static Decision.Reason reason(CompletableFuture<Grant> grant) {
-		return grant.handle((granted, failure) -> UnansweredException.of(failure).reason()).join();
+		return unanswered(grant).cause().reason();
 	}
 
 	private CompletableFuture<Grant> acquire(Duration timeout) {

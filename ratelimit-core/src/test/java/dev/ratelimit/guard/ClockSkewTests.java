@@ -22,9 +22,9 @@ import static org.assertj.core.api.Assertions.within;
 
 class ClockSkewTests {
 
-	private static final Counter COUNTER = HandDrivenShards.counter("a/1/x");
+	private static final Counter COUNTER = HandDrivenNodes.counter("a/1/x");
 
-	private final HandDrivenShards shards = new HandDrivenShards();
+	private final HandDrivenNodes shards = new HandDrivenNodes();
 
 	private final Deadlines deadlines = new Deadlines(ForkJoinPool.commonPool());
 
@@ -38,7 +38,7 @@ class ClockSkewTests {
 					ClockSkewTests.this.skew.set(skewMicros);
 				}
 
-			})), this.deadlines);
+			})), this.deadlines, Duration.ZERO);
 
 	@AfterEach
 	void close() {
@@ -49,10 +49,10 @@ class ClockSkewTests {
 	@ValueSource(longs = { -3600, 0, 3600 })
 	void nodeWhoseClockIsOffIsToldWithHowFar(long seconds) {
 		this.counters.acquire(List.of(COUNTER), Permits.exactly(1), Duration.ofMinutes(1));
-		HandDrivenShards.Call call = this.shards.calls.get(0);
+		HandDrivenNodes.Call call = this.shards.calls.get(0);
 		long time = System.currentTimeMillis() * 1_000 + TimeUnit.SECONDS.toMicros(seconds);
-		call.answer()
-			.complete(new Grant(call.permits(), 1, List.of(new Reading(COUNTER, new long[0], time)),
+		call.asked()
+			.answered(new Grant(call.asked().permits(), 1, List.of(new Reading(COUNTER, new long[0], time)),
 					Decision.Source.REDIS));
 		assertThat(this.skew.get()).isCloseTo(TimeUnit.SECONDS.toMicros(seconds), within(TimeUnit.SECONDS.toMicros(5)));
 	}

@@ -3,6 +3,7 @@ package dev.ratelimit.guard;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -50,14 +51,7 @@ class DeadlinesTests {
 	@Test
 	void answeredCallIsNotTold() {
 		AtomicInteger told = new AtomicInteger();
-		Timed<Long> answered = new Timed<>() {
-			@Override
-			public void run() {
-				told.incrementAndGet();
-			}
-		};
-		this.deadlines.add(answered, Duration.ofMillis(10));
-		answered.complete(1L);
+		this.deadlines.add(told::incrementAndGet, Duration.ofMillis(10)).cancel();
 		Call after = new Call(20);
 		this.deadlines.add(after, Duration.ofMillis(20));
 		await().atMost(Duration.ofSeconds(5)).until(after::isDone);
@@ -79,7 +73,7 @@ class DeadlinesTests {
 		executor.shutdown();
 	}
 
-	private static final class Call extends Timed<Long> {
+	private static final class Call extends CompletableFuture<Long> implements Runnable {
 
 		private final long start = System.nanoTime();
 
@@ -96,7 +90,7 @@ class DeadlinesTests {
 
 	}
 
-	private static final class Counting extends Timed<Void> {
+	private static final class Counting extends CompletableFuture<Void> implements Runnable {
 
 		private final CountDownLatch told;
 

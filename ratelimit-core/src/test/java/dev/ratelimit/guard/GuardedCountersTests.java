@@ -19,7 +19,9 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 import dev.ratelimit.counter.UnansweredException;
 
-import static dev.ratelimit.guard.HandDrivenShards.counter;
+import static dev.ratelimit.counter.Grants.answered;
+import static dev.ratelimit.counter.Grants.unanswered;
+import static dev.ratelimit.guard.HandDrivenNodes.counter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -33,7 +35,7 @@ class GuardedCountersTests {
 
 	private static final Counter IP = counter("b/2/ip");
 
-	private final HandDrivenShards shards = new HandDrivenShards();
+	private final HandDrivenNodes shards = new HandDrivenNodes();
 
 	private final Deadlines deadlines = new Deadlines(ForkJoinPool.commonPool());
 
@@ -41,7 +43,8 @@ class GuardedCountersTests {
 
 	private final Nodes nodes = nodes(Duration.ofMinutes(1));
 
-	private final GuardedCounters counters = new GuardedCounters(this.shards, this.nodes, this.deadlines);
+	private final GuardedCounters counters = new GuardedCounters(this.shards, this.nodes, this.deadlines,
+			Duration.ZERO);
 
 	@AfterEach
 	void close() {
@@ -59,11 +62,11 @@ class GuardedCountersTests {
 	@Test
 	void silenceIsATimeoutWhoseAnswerMayStillBeHad() {
 		CompletableFuture<Grant> grant = acquire(Duration.ofMillis(5), TENANT);
-		UnansweredException failure = failure(grant);
-		assertThat(failure.reason()).isEqualTo(Decision.Reason.TIMEOUT);
-		assertThat(failure.late().toCompletableFuture()).isNotDone();
+		Grant.Gap gap = unanswered(grant);
+		assertThat(gap.cause().reason()).isEqualTo(Decision.Reason.TIMEOUT);
+		assertThat(gap.late().toCompletableFuture()).isNotDone();
 		this.shards.calls.get(0).grant(1);
-		assertThat(failure.late().toCompletableFuture().join().permits()).isOne();
+		assertThat(gap.late().toCompletableFuture().join().permits()).isOne();
 	}
 
 	@Test
@@ -123,7 +126,7 @@ class GuardedCountersTests {
 		assertThat(this.shards.calls).hasSize(before);
 		CompletableFuture<Grant> other = acquire(LONG, IP);
 		this.shards.calls.get(before).grant(1);
-		assertThat(other.join().permits()).isOne();
+		assertThat(answered(other).permits()).isOne();
 		assertThat(this.news).contains("a open");
 	}
 
@@ -131,7 +134,7 @@ class GuardedCountersTests {
 	void breakerWithTheShortestWindowOpens() {
 		Nodes nodes = new Nodes(new BreakerOptions(5, Duration.ofSeconds(2), 50, Duration.ofSeconds(5)),
 				CircuitBreakerRegistry.ofDefaults(), List.of());
-		GuardedCounters counters = new GuardedCounters(this.shards, nodes, this.deadlines);
+		GuardedCounters counters = new GuardedCounters(this.shards, nodes, this.deadlines, Duration.ZERO);
 		this.shards.failing = Decision.Reason.UNAVAILABLE;
 		await().atMost(Duration.ofSeconds(5)).until(() -> {
 			IntStream.range(0, 50).forEach((i) -> counters.acquire(List.of(TENANT), Permits.exactly(1)));
@@ -153,7 +156,7 @@ class GuardedCountersTests {
 		CompletableFuture<Grant> probe = acquire(LONG, TENANT);
 		assertThat(failure(acquire(LONG, TENANT)).reason()).isEqualTo(Decision.Reason.BREAKER_OPEN);
 		this.shards.calls.get(this.shards.calls.size() - 1).grant(1);
-		assertThat(probe.join().permits()).isOne();
+		assertThat(answered(probe).permits()).isOne();
 		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
 		assertThat(this.news).containsSubsequence("a open", "a half-open", "a closed");
 	}
@@ -161,7 +164,7 @@ class GuardedCountersTests {
 	@Test
 	void openBreakerTriesByItselfAfterAWhile() {
 		Nodes nodes = nodes(Duration.ofMillis(50));
-		GuardedCounters counters = new GuardedCounters(this.shards, nodes, this.deadlines);
+		GuardedCounters counters = new GuardedCounters(this.shards, nodes, this.deadlines, Duration.ZERO);
 		this.shards.failing = Decision.Reason.UNAVAILABLE;
 		IntStream.range(0, 50).forEach((i) -> counters.acquire(List.of(TENANT), Permits.exactly(1)));
 		assertThat(nodes.states()).containsEntry("a", BreakerState.OPEN);
@@ -227,13 +230,110 @@ class GuardedCountersTests {
 	}
 
 	@Test
+	void checkThatWaitsToBeSentUntilItsDeadlineIsSaturated() {
+		this.shards.sends = false;
+		Grant.Gap gap = unanswered(acquire(Duration.ofMillis(5), TENANT));
+		assertThat(gap.cause().reason()).isEqualTo(Decision.Reason.SATURATED);
+		assertThat(gap.cause().node()).isEqualTo("a");
+		this.shards.calls.get(0).grant(1);
+		assertThat(gap.late().toCompletableFuture().join().permits()).isOne();
+	}
+
+	@Test
+	void checksThatWereNotSentDoNotCountWhileTheNodeAnswersOthers() {
+		Duration timeout = Duration.ofSeconds(1);
+		CompletableFuture<Grant> answered = acquire(timeout, TENANT);
+		this.shards.calls.get(0).grant(1);
+		assertThat(answered(answered).permits()).isOne();
+		this.shards.sends = false;
+		assertThat(checks(256, timeout)).containsOnly(Decision.Reason.SATURATED);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+		assertThat(this.news.stream().filter("a failed saturated"::equals)).hasSize(256);
+	}
+
+	@Test
+	void checksThatWereNotSentCountIfTheNodeAnswersNoOthers() {
+		this.shards.sends = false;
+		assertThat(checks(50, Duration.ofMillis(5))).containsOnly(Decision.Reason.SATURATED);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
+	}
+
+	@Test
+	void checksWithShortDeadlinesThatWereNotSentCountAtTheNodesDeadline() {
+		GuardedCounters counters = judgedAfter(Duration.ofMillis(50));
+		this.shards.sends = false;
+		List<CompletableFuture<Grant>> checks = IntStream.range(0, 50)
+			.mapToObj((i) -> counters.acquire(List.of(TENANT), Permits.exactly(1), Duration.ofMillis(1)))
+			.toList();
+		assertThat(checks)
+			.allSatisfy((grant) -> assertThat(failure(grant).reason()).isEqualTo(Decision.Reason.SATURATED));
+		await().untilAsserted(() -> assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN));
+	}
+
+	@Test
+	void callerWhoseAnswerCannotBeUsedGetsAGap() {
+		List<Grant> answers = new ArrayList<>();
+		this.counters.acquire(List.of(TENANT), Permits.exactly(1), LONG, (grant) -> {
+			answers.add(grant);
+			if (grant.complete()) {
+				throw new LinkageError("provoked");
+			}
+		});
+		CompletableFuture<Grant> neighbour = acquire(LONG, TENANT);
+		this.shards.calls.forEach((call) -> call.grant(1));
+		assertThat(answers).hasSize(2);
+		assertThat(answers.get(1).gaps().get(0).cause().reason()).isEqualTo(Decision.Reason.INTERNAL);
+		assertThat(answered(neighbour).permits()).isOne();
+	}
+
+	@Test
+	void callerOfSeveralSlotsWhoseAnswerCannotBeUsedGetsAGap() {
+		List<Grant> answers = new ArrayList<>();
+		this.counters.acquire(List.of(TENANT, IP), Permits.exactly(1), LONG, (grant) -> {
+			answers.add(grant);
+			if (grant.complete()) {
+				throw new IllegalStateException("provoked");
+			}
+		});
+		this.shards.calls.forEach((call) -> call.grant(1));
+		assertThat(answers).hasSize(2);
+		assertThat(answers.get(1).complete()).isFalse();
+	}
+
+	@Test
+	void answersToCallsOfLongAgoDoNotSpareTheNode() {
+		acquire(LONG, TENANT);
+		this.shards.calls.get(0).grant(1);
+		this.shards.sends = false;
+		await().until(() -> {
+			checks(50, Duration.ofMillis(5));
+			return this.nodes.states().get("a") == BreakerState.OPEN;
+		});
+	}
+
+	@Test
+	void callThatWasSentLateIsJudgedByTheTimeThatTheNodeHad() {
+		Duration timeout = Duration.ofMillis(50);
+		GuardedCounters counters = judgedAfter(LONG);
+		this.shards.sends = false;
+		List<CompletableFuture<Grant>> checks = IntStream.range(0, 100)
+			.mapToObj((i) -> counters.acquire(List.of(TENANT), Permits.exactly(1), timeout))
+			.toList();
+		this.shards.calls.forEach((call) -> call.asked().sent(System.nanoTime()));
+		assertThat(checks).allSatisfy((grant) -> assertThat(unanswered(grant)).isNotNull());
+		this.shards.calls.forEach((call) -> call.grant(1));
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+		assertThat(this.news.stream().filter("a answered"::equals)).hasSize(100);
+	}
+
+	@Test
 	void placeOfACheckWithAShortDeadlineIsFreedAtThatDeadline() {
 		GuardedCounters counters = judgedAfter(LONG);
 		missShortDeadlines(counters, 10_000);
 		CompletableFuture<Grant> next = counters.acquire(List.of(TENANT), Permits.exactly(1), LONG)
 			.toCompletableFuture();
 		this.shards.calls.get(this.shards.calls.size() - 1).grant(1);
-		assertThat(next.join().permits()).isOne();
+		assertThat(answered(next).permits()).isOne();
 	}
 
 	@Test
@@ -279,6 +379,15 @@ class GuardedCountersTests {
 			.allSatisfy((grant) -> assertThat(failure(grant).reason()).isEqualTo(Decision.Reason.TIMEOUT));
 	}
 
+	private List<Decision.Reason> checks(int count, Duration timeout) {
+		return IntStream.range(0, count)
+			.mapToObj((i) -> acquire(timeout, TENANT))
+			.toList()
+			.stream()
+			.map((grant) -> failure(grant).reason())
+			.toList();
+	}
+
 	private void failFiftyTimes(Decision.Reason reason) {
 		this.shards.failing = reason;
 		IntStream.range(0, 50).forEach((i) -> acquire(LONG, TENANT));
@@ -290,7 +399,7 @@ class GuardedCountersTests {
 	}
 
 	private static UnansweredException failure(CompletableFuture<Grant> grant) {
-		return grant.handle((granted, failure) -> UnansweredException.of(failure)).join();
+		return unanswered(grant).cause();
 	}
 
 	private Nodes nodes(Duration openFor) {
@@ -300,6 +409,11 @@ class GuardedCountersTests {
 					@Override
 					public void answered(String node, long nanos, long skewMicros) {
 						GuardedCountersTests.this.news.add(node + " answered");
+					}
+
+					@Override
+					public void failed(String node, Decision.Reason reason) {
+						GuardedCountersTests.this.news.add(node + " failed " + reason.text());
 					}
 
 					@Override

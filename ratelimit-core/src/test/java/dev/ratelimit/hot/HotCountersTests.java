@@ -2,10 +2,14 @@ package dev.ratelimit.hot;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -13,13 +17,10 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
-import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.CounterSpec;
-import dev.ratelimit.counter.HotKey;
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.counter.HotStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
@@ -27,7 +28,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 class HotCountersTests {
 
 	private static final CounterSpec SPEC = new CounterSpec(Algorithm.GCRA,
-			Limit.of("per-tenant", List.of(Dimension.TENANT), "1000000/s"), Enforcement.ADAPTIVE);
+			Limit.of("per-tenant", List.of(Dimension.TENANT), "1000000/s"), Enforcement.ADAPTIVE, new LiveWindows());
 
 	private static final long SECOND_NANOS = Duration.ofSeconds(1).toNanos();
 
@@ -58,14 +59,14 @@ class HotCountersTests {
 		HotCounters large = large();
 		for (int interval = 0; interval < 20; interval++) {
 			for (int i = 0; i < 7; i++) {
-				assertThat(large.test(counter("acme"))).isFalse();
+				assertThat(countAndAsk(large, counter("acme"))).isFalse();
 			}
 			passAnInterval(large);
 		}
 		for (int i = 0; i < 7; i++) {
-			assertThat(large.test(counter("acme"))).isFalse();
+			assertThat(countAndAsk(large, counter("acme"))).isFalse();
 		}
-		assertThat(large.test(counter("acme"))).isTrue();
+		assertThat(countAndAsk(large, counter("acme"))).isTrue();
 	}
 
 	@Test
@@ -76,7 +77,7 @@ class HotCountersTests {
 			boolean isHot = false;
 			for (int i = 0; i < 20; i++) {
 				large.turnIfDue();
-				isHot = large.test(counter("acme"));
+				isHot = countAndAsk(large, counter("acme"));
 				this.nanos.addAndGet(Duration.ofMillis(25).toNanos());
 			}
 			assertThat(isHot).isTrue();
@@ -87,7 +88,7 @@ class HotCountersTests {
 	void inALargeFleetACounterThatIsAskedOnceIsNeitherHotNorTold() {
 		HotCounters large = large();
 		for (int i = 0; i < 5_000; i++) {
-			assertThat(large.test(counter("tenant" + i))).isFalse();
+			assertThat(countAndAsk(large, counter("tenant" + i))).isFalse();
 			this.nanos.addAndGet(Duration.ofMillis(2).toNanos());
 			large.turnIfDue();
 			assertThat(large.seen(100)).isEmpty();
@@ -99,7 +100,7 @@ class HotCountersTests {
 	void inALargeFleetAFewChecksASecondAreTold(long perSecond) {
 		HotCounters large = large();
 		for (int i = 0; i < 5 * perSecond; i++) {
-			large.test(counter("acme"));
+			large.count(counter("acme"));
 			for (int step = 0; step < 50; step++) {
 				this.nanos.addAndGet(SECOND_NANOS / perSecond / 50);
 				large.turnIfDue();
@@ -121,7 +122,7 @@ class HotCountersTests {
 	@Test
 	void manyQuietCountersDoNotLookHot() {
 		for (int i = 0; i < 1_000_000; i++) {
-			assertThat(this.hot.test(counter("tenant" + i))).isFalse();
+			assertThat(countAndAsk(this.hot, counter("tenant" + i))).isFalse();
 			this.nanos.addAndGet(10_000);
 		}
 		assertThat(this.hot.size()).isZero();
@@ -131,7 +132,7 @@ class HotCountersTests {
 	void numberOfHotCountersIsBounded() {
 		for (int i = 0; i < 200; i++) {
 			for (int n = 0; n < 3_000; n++) {
-				this.hot.test(counter("tenant" + i));
+				this.hot.count(counter("tenant" + i));
 			}
 		}
 		assertThat(this.hot.size()).isEqualTo(100);
@@ -141,10 +142,10 @@ class HotCountersTests {
 	void aMillionBusyCountersTakeNoMoreRoomThanAFewAndTheBusiestIsStillFound() {
 		HotCounters crowd = new HotCounters(100, 10_000, () -> 1, this.nanos::get);
 		for (int i = 0; i < 1_000_000; i++) {
-			crowd.test(counter("tenant" + i));
-			crowd.test(counter("tenant" + i));
+			crowd.count(counter("tenant" + i));
+			crowd.count(counter("tenant" + i));
 			if (i % 10 == 0) {
-				crowd.test(counter("acme"));
+				crowd.count(counter("acme"));
 			}
 			this.nanos.addAndGet(100_000);
 			if (i % 10_000 == 9_999) {
@@ -174,19 +175,19 @@ class HotCountersTests {
 
 	@Test
 	void whatIsHotOverTheFleetIsHotHereHoweverRare() {
-		assertThat(this.hot.test(counter("acme"))).isFalse();
-		told(key("acme", 10_000), null);
-		assertThat(this.hot.test(counter("acme"))).isTrue();
-		assertThat(this.hot.test(counter("globex"))).isFalse();
+		assertThat(countAndAsk(this.hot, counter("acme"))).isFalse();
+		learn(key("acme", 10_000), null);
+		assertThat(countAndAsk(this.hot, counter("acme"))).isTrue();
+		assertThat(countAndAsk(this.hot, counter("globex"))).isFalse();
 	}
 
 	@Test
 	void staysHotWhileTheFleetIsAboveHalfOfTheThreshold() {
-		told(key("acme", 12_000), null);
+		learn(key("acme", 12_000), null);
 		hotAfter("acme", 10, Duration.ofSeconds(1));
-		told(key("acme", 5_000), null);
+		learn(key("acme", 5_000), null);
 		assertThat(hotAfter("acme", 10, Duration.ofSeconds(5))).isTrue();
-		told(key("acme", 4_999), null);
+		learn(key("acme", 4_999), null);
 		assertThat(hotAfter("acme", 10, Duration.ofMillis(700))).isTrue();
 		assertThat(hotAfter("acme", 10, Duration.ofSeconds(2))).isFalse();
 	}
@@ -194,19 +195,43 @@ class HotCountersTests {
 	@Test
 	void markedCounterIsHotUntilTheMarkIsGone() {
 		HotMark mark = new HotMark(CounterName.of(counter("acme")), Duration.ofHours(1), "ann", "");
-		told(null, mark);
+		learn(null, mark);
 		assertThat(hotAfter("acme", 10, Duration.ofSeconds(5))).isTrue();
 		assertThat(this.hot.top()).containsExactly(new HotCounter(mark.name(), 0, true, mark));
-		told(null, null);
+		learn(null, null);
 		assertThat(hotAfter("acme", 10, Duration.ofSeconds(2))).isFalse();
 		assertThat(this.hot.top()).isEmpty();
 	}
 
 	@Test
+	@Timeout(60)
+	void checkDoesNotWaitWhileTheExchangeReads() throws Exception {
+		CountDownLatch reading = new CountDownLatch(1);
+		CountDownLatch proceed = new CountDownLatch(1);
+		Thread check = Thread.currentThread();
+		HotCounters hot = new HotCounters(10_000, 100, () -> 1, () -> {
+			if (Thread.currentThread() != check) {
+				reading.countDown();
+				await(proceed);
+			}
+			return this.nanos.get();
+		});
+		CompletableFuture<List<HotKey>> seen = CompletableFuture.supplyAsync(() -> hot.seen(10));
+		assertThat(reading.await(30, TimeUnit.SECONDS)).isTrue();
+		this.nanos.addAndGet(SECOND_NANOS);
+		for (int i = 0; i < 100; i++) {
+			hot.count(counter("acme"));
+		}
+		assertThat(seen).isNotDone();
+		proceed.countDown();
+		assertThat(seen.get(30, TimeUnit.SECONDS)).isNotNull();
+	}
+
+	@Test
 	void keyIsNotMadeForACounterThatNobodyAsksAbout() {
-		told(key("acme", 10_000), null);
+		learn(key("acme", 10_000), null);
 		Counter other = new Counter(SPEC, new CounterKeys("rl"), "orders", List.of("globex"));
-		assertThat(this.hot.test(other)).isFalse();
+		assertThat(countAndAsk(this.hot, other)).isFalse();
 		assertThat(other).extracting("key").isNull();
 	}
 
@@ -220,8 +245,8 @@ class HotCountersTests {
 		counters.turnIfDue();
 	}
 
-	private void told(HotKey key, HotMark mark) {
-		this.hot.told(new HotStore.View((key != null) ? List.of(key) : List.of(), List.of(),
+	private void learn(HotKey key, HotMark mark) {
+		this.hot.learn(new HotStore.View((key != null) ? List.of(key) : List.of(), List.of(),
 				(mark != null) ? List.of(mark) : List.of(), Duration.ofSeconds(1)));
 	}
 
@@ -234,14 +259,28 @@ class HotCountersTests {
 		boolean isHot = false;
 		while (this.nanos.get() < end) {
 			this.hot.turnIfDue();
-			isHot = this.hot.test(counter(tenant));
+			isHot = countAndAsk(this.hot, counter(tenant));
 			this.nanos.addAndGet(1_000_000_000L / perSecond);
 		}
 		return isHot;
 	}
 
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	private static Counter counter(String tenant) {
 		return new Counter(SPEC, tenant);
+	}
+
+	private static boolean countAndAsk(HotCounters hot, Counter counter) {
+		hot.count(counter);
+		return hot.isHot(counter);
 	}
 
 }

@@ -10,12 +10,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.HotKey;
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.counter.HotStore;
-import dev.ratelimit.counter.RefusedKey;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;

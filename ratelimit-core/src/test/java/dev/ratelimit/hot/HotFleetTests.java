@@ -17,11 +17,9 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.CounterSpec;
-import dev.ratelimit.counter.HotKey;
-import dev.ratelimit.counter.HotStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,7 +40,7 @@ class HotFleetTests {
 	private static final int SKETCH_BLOCKS = 256;
 
 	private static final CounterSpec SPEC = new CounterSpec(Algorithm.GCRA,
-			Limit.of("per-tenant", List.of(Dimension.TENANT), "1000000/s"), Enforcement.ADAPTIVE);
+			Limit.of("per-tenant", List.of(Dimension.TENANT), "1000000/s"), Enforcement.ADAPTIVE, new LiveWindows());
 
 	private final Random random = new Random(1);
 
@@ -125,13 +123,13 @@ class HotFleetTests {
 			for (Instance instance : this.fleet) {
 				int checks = poisson(perSecond * share);
 				for (int i = 0; i < checks; i++) {
-					instance.counters.test(counter("acme"));
+					instance.counters.count(counter("acme"));
 				}
 				int once = poisson(oneTimeKeys * share);
 				for (int i = 0; i < once; i++) {
 					Counter counter = counter("tenant" + this.oneTimeKeys++);
 					for (int n = 0; n < this.times; n++) {
-						instance.counters.test(counter);
+						instance.counters.count(counter);
 					}
 				}
 				instance.exchangeIfDue();
@@ -141,7 +139,10 @@ class HotFleetTests {
 	}
 
 	private long countHot(String tenant) {
-		return this.fleet.stream().filter((instance) -> instance.counters.test(counter(tenant))).count();
+		return this.fleet.stream().map((instance) -> instance.counters).filter((counters) -> {
+			counters.count(counter(tenant));
+			return counters.isHot(counter(tenant));
+		}).count();
 	}
 
 	private int hotOverAll() {
@@ -182,7 +183,7 @@ class HotFleetTests {
 			if (now >= this.next) {
 				this.next += Duration.ofSeconds(1).toNanos();
 				List<HotKey> seen = this.counters.seen(TOP);
-				this.counters.told(HotFleetTests.this.store.exchange(seen, now / Duration.ofSeconds(1).toNanos()));
+				this.counters.learn(HotFleetTests.this.store.exchange(seen, now / Duration.ofSeconds(1).toNanos()));
 			}
 			this.counters.turnIfDue();
 		}

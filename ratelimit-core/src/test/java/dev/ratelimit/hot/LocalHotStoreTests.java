@@ -2,16 +2,11 @@ package dev.ratelimit.hot;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
-import dev.ratelimit.counter.CounterName;
-import dev.ratelimit.counter.HotKey;
-import dev.ratelimit.counter.HotMark;
-import dev.ratelimit.counter.HotStore;
-
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 class LocalHotStoreTests {
@@ -57,10 +52,6 @@ class LocalHotStoreTests {
 
 	private static CounterName name(String key) {
 		return new CounterName(key, "orders", "per-tenant", key.hashCode());
-	}
-
-	private static <T> T join(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().join();
 	}
 
 }

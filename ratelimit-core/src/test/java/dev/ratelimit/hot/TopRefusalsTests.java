@@ -9,11 +9,16 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
-import dev.ratelimit.counter.CounterName;
 import dev.ratelimit.counter.CounterSpec;
-import dev.ratelimit.counter.RefusedKey;
+import dev.ratelimit.limiter.Fallback;
+import dev.ratelimit.limiter.LimiterOptions;
+import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.policy.PolicySet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -92,9 +97,28 @@ class TopRefusalsTests {
 		assertThat(this.refusals.seen(1)).extracting(RefusedKey::name).containsExactly(name("acme"));
 	}
 
+	@Test
+	void counterThatRefusesARequestIsCountedUnlessItsPolicyIsInShadow() {
+		PolicySet policies = PolicySet.of(Policy.builder("orders")
+			.limit("per-user", List.of(Dimension.USER), "3/m")
+			.limit("per-tenant", List.of(Dimension.TENANT), "5/m")
+			.build(), Policy.builder("shadow").shadow(true).limit("all", List.of(), "1/m").build());
+		MemoryCounters counters = new MemoryCounters(100, () -> 0);
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters,
+				Fallback.to(counters), LimiterOptions.DEFAULTS, List.of(this.refusals));
+		Request ann = Request.of("orders").with(Dimension.TENANT, "acme").with(Dimension.USER, "ann");
+		limiter.checkNow(ann.withCost(3));
+		limiter.checkNow(ann);
+		limiter.checkNow(ann.with(Dimension.USER, "bob").withCost(2));
+		limiter.checkNow(ann.with(Dimension.USER, "cid"));
+		limiter.checkNow(Request.of("shadow").withCost(2));
+		assertThat(this.refusals.seen(10)).extracting((key) -> key.name().limit())
+			.containsExactlyInAnyOrder("per-user", "per-tenant");
+	}
+
 	private void refuse(String tenant, int times) {
 		for (int i = 0; i < times; i++) {
-			this.refusals.accept(counter(tenant));
+			this.refusals.count(counter(tenant));
 		}
 	}
 

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,14 +15,17 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 import dev.ratelimit.memory.MemoryCounters;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What a fleet with leases promises, in virtual time. */
@@ -124,7 +126,7 @@ class LeaseFleetTests {
 	void whatIsKnownHereIsBoundedWhateverComes(int specs, int keys) {
 		int maximum = 5_000;
 		LeaseOptions options = new LeaseOptions(Duration.ofMillis(100), 20, Duration.ofSeconds(1), maximum);
-		LeasedCounters counters = new LeasedCounters(new Refusing(), options, () -> 1, (counter) -> true, (permits) -> {
+		LeasedCounters counters = new LeasedCounters(refusing(), options, () -> 1, (counter) -> true, (permits) -> {
 		}, () -> SECOND);
 		List<CounterSpec> limits = counters(specs, "1/d").stream().map(Counter::spec).toList();
 		for (int i = 0; i < keys; i++) {
@@ -167,44 +169,18 @@ class LeaseFleetTests {
 		List<Counter> counters = new ArrayList<>();
 		for (int i = 0; i < specs; i++) {
 			counters.add(new Counter(new CounterSpec(Algorithm.GCRA,
-					Limit.of("per-tenant", List.of(Dimension.TENANT), quota), Enforcement.LEASED), "acme"));
+					Limit.of("per-tenant", List.of(Dimension.TENANT), quota), Enforcement.LEASED, new LiveWindows()),
+					"acme"));
 		}
 		return counters;
 	}
 
-	/**
-	 * Counters that are used up, all of them.
-	 */
-	private static final class Refusing implements Counters {
-
-		private final long[] state = new MemoryCounters(1, () -> 0).acquire(counters(1, "1/d"), Permits.exactly(1))
-			.toCompletableFuture()
-			.join()
-			.readings()
-			.get(0)
-			.state();
-
-		@Override
-		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-			List<Reading> readings = List.of(new Reading(counters.get(0), this.state, 0));
-			return CompletableFuture.completedStage(new Grant(permits, 0, readings, source()));
-		}
-
-		@Override
-		public CompletionStage<Void> giveBack(Grant grant, long permits) {
-			return CompletableFuture.completedStage(null);
-		}
-
-		@Override
-		public CompletionStage<Void> reset(List<Counter> counters) {
-			return CompletableFuture.completedStage(null);
-		}
-
-		@Override
-		public Decision.Source source() {
-			return Decision.Source.REDIS;
-		}
-
+	/** Counters that are used up, all of them. */
+	private static Counters refusing() {
+		Counters memory = new MemoryCounters(1, () -> 0);
+		long[] state = join(memory.acquire(counters(1, "1/d"), Permits.exactly(1))).readings().get(0).state();
+		return new FakeCounters(memory, (counters, permits, timeout) -> CompletableFuture.completedStage(
+				new Grant(permits, 0, List.of(new Reading(counters.get(0), state, 0)), Decision.Source.REDIS)));
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
@@ -19,14 +20,20 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.algorithm.LiveWindows;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
 
+import static dev.ratelimit.counter.Grants.unanswered;
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 class LeasedCountersTests {
@@ -37,8 +44,8 @@ class LeasedCountersTests {
 
 	private final Set<Counter> hot = new HashSet<>();
 
-	private final LeasedCounters counters = new LeasedCounters(this.central, LeaseOptions.DEFAULTS, () -> 1,
-			this.hot::contains, (permits) -> {
+	private final LeasedCounters counters = new LeasedCounters(new FakeCounters(this.central.memory, this.central),
+			LeaseOptions.DEFAULTS, () -> 1, this.hot::contains, (permits) -> {
 			}, this.nanos::get);
 
 	@Test
@@ -218,8 +225,8 @@ class LeasedCountersTests {
 		this.central.failing = true;
 		assertThat(take(1, counter).source()).isEqualTo(Decision.Source.LEASE);
 		pass(Duration.ofSeconds(2));
-		assertThat(this.counters.acquire(List.of(counter), Permits.exactly(1)).toCompletableFuture())
-			.isCompletedExceptionally();
+		Grant.Gap gap = unanswered(this.counters.acquire(List.of(counter), Permits.exactly(1)));
+		assertThat(gap.cause().reason()).isEqualTo(Decision.Reason.BREAKER_OPEN);
 	}
 
 	@Test
@@ -288,6 +295,41 @@ class LeasedCountersTests {
 	}
 
 	@Test
+	void leaseOfACounterThatDoesNotAnswerTheSecondCallKeepsItsPermits() {
+		Counter tenant = counter("acme", Enforcement.LEASED, "100/d");
+		Counter user = counter("ann", Enforcement.LEASED, "100/d");
+		take(1, tenant, user);
+		pass(Duration.ofMillis(20));
+		take(9, tenant, user);
+		long held = this.counters.held(user);
+		assertThat(held).isPositive();
+		this.central.silent = user;
+		Grant grant = take(90, tenant, user);
+		assertThat(grant.gaps()).singleElement().satisfies((gap) -> assertThat(gap.counters()).containsExactly(user));
+		assertThat(this.counters.held(tenant)).isZero();
+		assertThat(this.counters.held(user)).isEqualTo(held);
+	}
+
+	@Test
+	void secondAnswerToARequestPutsNothingBack() {
+		AnsweringTwice twice = new AnsweringTwice(this.central.memory);
+		try (LeasedCounters counters = new LeasedCounters(twice, LeaseOptions.DEFAULTS, () -> 1, (counter) -> true,
+				(permits) -> {
+				}, this.nanos::get)) {
+			Counter tenant = counter("acme", Enforcement.LEASED, "1000/d");
+			Counter user = counter("ann", Enforcement.STRICT, "1000/d");
+			join(counters.acquire(List.of(tenant), Permits.exactly(1)));
+			pass(Duration.ofMillis(20));
+			join(counters.acquire(List.of(tenant), Permits.exactly(9)));
+			long held = counters.held(tenant);
+			assertThat(held).isPositive();
+			twice.again = true;
+			assertThat(join(counters.acquire(List.of(tenant, user), Permits.exactly(1))).permits()).isOne();
+			assertThat(counters.held(tenant)).isEqualTo(held - 1);
+		}
+	}
+
+	@Test
 	void leasesKeepTheirPermitsWhereTheyAreNotEnough() {
 		Counter counter = counter("acme", Enforcement.LEASED, "1000/d");
 		warm(counter);
@@ -303,16 +345,14 @@ class LeasedCountersTests {
 		take(1, counter);
 		pass(Duration.ofMillis(20));
 		this.central.slow = true;
-		CompletableFuture<Grant> answer = this.counters.acquire(List.of(counter), Permits.exactly(20))
-			.toCompletableFuture();
-		assertThat(answer).isCompletedExceptionally();
-		CompletionStage<Grant> late = UnansweredException.of(answer.handle((grant, failure) -> failure).join()).late();
+		CompletionStage<Grant> late = unanswered(this.counters.acquire(List.of(counter), Permits.exactly(20))).late();
 		this.central.release();
 		assertThat(join(late).permits()).isEqualTo(20);
 		long held = this.counters.held(counter);
 		assertThat(held).isPositive();
 		join(this.counters.giveBack(join(late), 20));
-		assertThat(remaining(join(this.central.acquire(List.of(counter), Permits.NONE)))).isEqualTo(1_000 - 1 - held);
+		assertThat(remaining(join(this.central.memory.acquire(List.of(counter), Permits.NONE))))
+			.isEqualTo(1_000 - 1 - held);
 	}
 
 	@Test
@@ -338,18 +378,19 @@ class LeasedCountersTests {
 		Counter counter = counter("acme", Enforcement.LEASED, "10000/d");
 		warm(counter);
 		this.counters.close();
-		long left = join(this.central.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
+		long left = join(this.central.memory.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
 		assertThat(10_000 - left).isEqualTo(this.central.spent);
 	}
 
 	@Test
 	void unspentPermitsOfAllTiersAreGivenBackAtTheEnd() {
 		Counter free = counter("acme", Enforcement.LEASED, "10000/d");
-		Counter pro = new Counter(new CounterSpec(Algorithm.GCRA, free.spec().limit(), Enforcement.LEASED), "acme");
+		Counter pro = new Counter(
+				new CounterSpec(Algorithm.GCRA, free.spec().limit(), Enforcement.LEASED, new LiveWindows()), "acme");
 		warm(free);
 		warm(pro);
 		this.counters.close();
-		long left = join(this.central.acquire(List.of(free), Permits.NONE)).statuses().get(0).remaining();
+		long left = join(this.central.memory.acquire(List.of(free), Permits.NONE)).statuses().get(0).remaining();
 		assertThat(10_000 - left).isEqualTo(this.central.spent);
 	}
 
@@ -381,18 +422,58 @@ class LeasedCountersTests {
 		this.nanos.addAndGet(time.toNanos());
 	}
 
-	private static <T> T join(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().join();
-	}
-
 	private Counter counter(String key, Enforcement enforcement, String quota) {
 		return new Counter(this.central.spec(enforcement, quota), key);
 	}
 
 	/**
-	 * Counters that answer at once, or not at all.
+	 * Answers again, with a gap, as the guard does if an answer cannot be handed over.
 	 */
-	private final class Central implements Counters {
+	private static final class AnsweringTwice implements Counters {
+
+		private final MemoryCounters memory;
+
+		private boolean again;
+
+		AnsweringTwice(MemoryCounters memory) {
+			this.memory = memory;
+		}
+
+		@Override
+		public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+			this.memory.acquire(counters, permits, timeout, answer);
+			if (this.again) {
+				answer.accept(Grant.unanswered(permits, counters,
+						new UnansweredException(Decision.Reason.INTERNAL, "could not be handed over")));
+			}
+		}
+
+		@Override
+		public CompletionStage<Void> giveBack(Grant grant, long permits) {
+			return this.memory.giveBack(grant, permits);
+		}
+
+		@Override
+		public CompletionStage<Settlement> settle(Correction correction) {
+			return this.memory.settle(correction);
+		}
+
+		@Override
+		public CompletionStage<Void> reset(List<Counter> counters) {
+			return this.memory.reset(counters);
+		}
+
+		@Override
+		public Decision.Source source() {
+			return Decision.Source.REDIS;
+		}
+
+	}
+
+	/**
+	 * Answers at once, late or not at all.
+	 */
+	private final class Central implements FakeCounters.Answer {
 
 		private final MemoryCounters memory = new MemoryCounters(1_000,
 				() -> LeasedCountersTests.this.nanos.get() / 1_000, LeasedCountersTests.this.nanos::get);
@@ -409,6 +490,9 @@ class LeasedCountersTests {
 
 		private boolean slow;
 
+		/** Does not answer together with others, except where those refuse. */
+		private Counter silent;
+
 		private final List<List<Counter>> asked = new ArrayList<>();
 
 		private final List<Runnable> held = new ArrayList<>();
@@ -416,7 +500,7 @@ class LeasedCountersTests {
 		/** One per limit, as in a policy. */
 		CounterSpec spec(Enforcement enforcement, String quota) {
 			CounterSpec fresh = new CounterSpec(Algorithm.GCRA, Limit.of("per-user", List.of(Dimension.USER), quota),
-					enforcement);
+					enforcement, new LiveWindows());
 			return this.specs.stream()
 				.filter((known) -> known.limit().equals(fresh.limit()) && known.enforcement() == enforcement)
 				.findFirst()
@@ -427,24 +511,30 @@ class LeasedCountersTests {
 		}
 
 		@Override
-		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+		public CompletionStage<Grant> to(List<Counter> counters, Permits permits, Duration timeout) {
 			this.calls++;
 			this.asked.add(counters);
 			if (this.holding || this.slow) {
 				CompletableFuture<Grant> stage = new CompletableFuture<>();
 				Grant grant = answer(counters, permits);
 				this.held.add(() -> stage.complete(grant));
-				return this.holding ? stage : CompletableFuture
-					.failedStage(new UnansweredException(Decision.Reason.TIMEOUT, "slow", stage));
+				return this.holding ? stage : CompletableFuture.completedStage(Grant.unanswered(permits,
+						new Grant.Gap(counters, new UnansweredException(Decision.Reason.TIMEOUT, "slow"), stage)));
+			}
+			if (this.silent != null && counters.size() > 1 && counters.contains(this.silent) && permits.most() < 90) {
+				List<Counter> others = counters.stream().filter((counter) -> counter != this.silent).toList();
+				return CompletableFuture.completedStage(answer(others, permits).with(new Grant.Gap(List.of(this.silent),
+						new UnansweredException(Decision.Reason.TIMEOUT, "silent"))));
 			}
 			return this.failing
-					? CompletableFuture.failedStage(new UnansweredException(Decision.Reason.BREAKER_OPEN, "open"))
+					? CompletableFuture.completedStage(Grant.unanswered(permits, counters,
+							new UnansweredException(Decision.Reason.BREAKER_OPEN, "open")))
 					: CompletableFuture.completedStage(answer(counters, permits));
 		}
 
 		private Grant answer(List<Counter> counters, Permits permits) {
 			Grant grant = join(this.memory.acquire(counters, permits));
-			return new Grant(permits, grant.permits(), grant.readings(), source());
+			return FakeCounters.asRedis(grant, List.of());
 		}
 
 		/** Lets answers arrive, in the order in which they were given. */
@@ -452,21 +542,6 @@ class LeasedCountersTests {
 			this.holding = false;
 			this.slow = false;
 			this.held.forEach(Runnable::run);
-		}
-
-		@Override
-		public CompletionStage<Void> giveBack(Grant grant, long permits) {
-			return this.memory.giveBack(grant, permits);
-		}
-
-		@Override
-		public CompletionStage<Void> reset(List<Counter> counters) {
-			return this.memory.reset(counters);
-		}
-
-		@Override
-		public Decision.Source source() {
-			return Decision.Source.REDIS;
 		}
 
 	}

@@ -80,6 +80,30 @@ class LeasesTests {
 	}
 
 	@Test
+	void eachOfSeveralTellsWhenItsPermitsWereGranted() {
+		add(3, 100);
+		add(4, 200);
+		add(4, 300);
+		Payment payment = this.leases.spend(8, 0);
+		assertThat(payment).isNotNull();
+		assertThat(payment.reading(this.counter).taken(8, 8)).containsExactly(new Reading.Taken(300, 1),
+				new Reading.Taken(200, 4), new Reading.Taken(100, 3));
+		assertThat(payment.reading(this.counter).taken(8, 3)).containsExactly(new Reading.Taken(300, 1),
+				new Reading.Taken(200, 2));
+	}
+
+	@Test
+	void leaseThatWasTakenOutWhenSpentComesBackWithWhatIsPutBack() {
+		add(3, 100);
+		Payment payment = this.leases.spend(3, 0);
+		assertThat(payment).isNotNull();
+		assertThat(this.leases.removeEnded(0)).hasSize(1);
+		payment.putBack(3);
+		assertThat(this.leases.left(0)).isEqualTo(3);
+		assertThat(this.leases.left(100)).isZero();
+	}
+
+	@Test
 	void enoughIsMoreThanAFifthOfTheNewestInAllThatIsLeft() {
 		assertThat(this.leases.areEnough(0)).isFalse();
 		add(3, 100);
@@ -123,7 +147,7 @@ class LeasesTests {
 	private void add(long permits, long expires) {
 		Grant grant = new Grant(Permits.between(1, permits), permits,
 				List.of(new Reading(this.counter, new long[0], expires)), Decision.Source.REDIS);
-		this.leases.add(new Lease(grant, expires, permits / 5));
+		this.leases.add(new Lease(this.leases, grant, expires, permits / 5));
 	}
 
 }

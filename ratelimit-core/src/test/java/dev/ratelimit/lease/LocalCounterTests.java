@@ -10,6 +10,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Grant;
@@ -196,7 +197,7 @@ class LocalCounterTests {
 
 	private Grant take(LeasedSpec spec, Permits permits) {
 		Grant grant = this.redis.acquire(List.of(spec.counter()), permits).toCompletableFuture().join();
-		spec.told(grant.readings().get(0), this.now, this.now);
+		spec.learn(grant.readings().get(0), this.now, this.now);
 		return new Grant(permits, grant.permits(), grant.readings(), Decision.Source.REDIS);
 	}
 
@@ -206,7 +207,7 @@ class LocalCounterTests {
 
 	private static Counter counter(String quota) {
 		return new Counter(new CounterSpec(Algorithm.GCRA, Limit.of("per-user", List.of(Dimension.USER), quota),
-				Enforcement.LEASED), "ann");
+				Enforcement.LEASED, new LiveWindows()), "ann");
 	}
 
 }

@@ -16,12 +16,13 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
-import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.testing.Stages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -83,7 +84,8 @@ class CheckNowTests {
 		CompletableFuture<Grant> muchLater = new CompletableFuture<>();
 		Runnable answer = this.counters.pending.remove(0);
 		this.counters.answers.get(0)
-			.completeExceptionally(new UnansweredException(Decision.Reason.TIMEOUT, "late", muchLater));
+			.complete(Grant.unanswered(Permits.exactly(1), new Grant.Gap(this.counters.asked,
+					new UnansweredException(Decision.Reason.TIMEOUT, "late"), muchLater)));
 		this.counters.answers.set(0, muchLater);
 		answer.run();
 		assertThat(this.counters.remaining()).isEqualTo(3);
@@ -96,11 +98,37 @@ class CheckNowTests {
 		assertThat(limiter.degraded()).isNull();
 	}
 
+	@Test
+	void callerThatWaitsGetsTheAnswerOfTheCounters() {
+		CompletableFuture<Void> end = new CompletableFuture<>();
+		CompletableFuture<Decision> decision = limiter(FailureMode.DENY).checkUntil(ORDERS, end).toCompletableFuture();
+		assertThat(decision).isNotDone();
+		this.counters.answer();
+		end.complete(null);
+		assertThat(decision.join().outcome()).isEqualTo(Decision.Outcome.ALLOWED);
+		assertThat(this.counters.remaining()).isEqualTo(2);
+		assertThat(this.observed).hasSize(1);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void failureModeAnswersACallerThatWaitsNoLonger(FailureMode mode) {
+		CompletableFuture<Void> end = new CompletableFuture<>();
+		CompletableFuture<Decision> decision = limiter(mode).checkUntil(ORDERS, end).toCompletableFuture();
+		end.complete(null);
+		assertThat(decision.join().allowed()).isEqualTo(mode != FailureMode.DENY);
+		assertThat(decision.join().reason()).isEqualTo(Decision.Reason.NOT_AWAITED);
+		this.counters.answer();
+		assertThat(this.counters.remaining()).isEqualTo(decision.join().allowed() ? 2 : 3);
+		assertThat(this.observed).hasSize(1);
+	}
+
 	private PolicyRateLimiter limiter(FailureMode mode) {
 		PolicySet policies = PolicySet
 			.of(Policy.builder("orders").limit("all", List.of(), "3/m").onFailure(mode).build());
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters, Fallback.to(memory()),
-				LimiterOptions.DEFAULTS, List.of((request, decision, nanos) -> this.observed.add(decision)));
+		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
+				new FakeCounters(this.counters.counters, this.counters), Fallback.to(memory()), LimiterOptions.DEFAULTS,
+				List.of((request, decision, nanos) -> this.observed.add(decision)));
 	}
 
 	private static MemoryCounters memory() {
@@ -108,7 +136,7 @@ class CheckNowTests {
 	}
 
 	/** Takes permits when it is told to. */
-	private static final class Later implements Counters {
+	private static final class Later implements FakeCounters.Answer {
 
 		private final MemoryCounters counters = memory();
 
@@ -121,7 +149,7 @@ class CheckNowTests {
 		private List<Counter> asked = List.of();
 
 		@Override
-		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+		public CompletionStage<Grant> to(List<Counter> counters, Permits permits, Duration timeout) {
 			this.asked = counters;
 			if (!this.later) {
 				return this.counters.acquire(counters, permits);
@@ -138,27 +166,7 @@ class CheckNowTests {
 		}
 
 		long remaining() {
-			return this.counters.acquire(this.asked, Permits.NONE)
-				.toCompletableFuture()
-				.join()
-				.statuses()
-				.get(0)
-				.remaining();
-		}
-
-		@Override
-		public CompletionStage<Void> giveBack(Grant grant, long permits) {
-			return this.counters.giveBack(grant, permits);
-		}
-
-		@Override
-		public CompletionStage<Void> reset(List<Counter> counters) {
-			return this.counters.reset(counters);
-		}
-
-		@Override
-		public Decision.Source source() {
-			return Decision.Source.REDIS;
+			return Stages.join(this.counters.acquire(this.asked, Permits.NONE)).statuses().get(0).remaining();
 		}
 
 	}

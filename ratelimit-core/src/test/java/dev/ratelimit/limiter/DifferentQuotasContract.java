@@ -138,7 +138,7 @@ public abstract class DifferentQuotasContract {
 		assertThat(check(limiter, FREE, 1).allowed()).isFalse();
 		this.micros.addAndGet(70_000_000);
 		assertThat(check(limiter, FREE, 1).allowed()).isTrue();
-		assertThat(limiter.peek(ann).toCompletableFuture().join().get(1).remaining()).isEqualTo(40);
+		assertThat(CallerState.peek(limiter, ann).toCompletableFuture().join().get(1).remaining()).isEqualTo(40);
 	}
 
 	@Test

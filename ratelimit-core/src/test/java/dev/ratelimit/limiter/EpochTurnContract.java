@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -20,12 +18,15 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.caller.Epochs;
+import dev.ratelimit.caller.Salt;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.counter.Epochs;
-import dev.ratelimit.counter.Salt;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.split.SplitCounters;
+import dev.ratelimit.split.Splitting;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -60,7 +61,7 @@ public abstract class EpochTurnContract {
 
 	@BeforeEach
 	void createCounters() {
-		this.counters = counters();
+		this.counters = SplitCounters.of(counters(), Splitting.CONFIGURED);
 	}
 
 	@ParameterizedTest
@@ -155,7 +156,7 @@ public abstract class EpochTurnContract {
 		CallerUsage usage = limiter.usage();
 		CallerUsage.Found found = usage.find(CALLER, (limit) -> true);
 		assertThat(found.limits()).containsExactly("per-ip");
-		assertThat(join(usage.look(found, CALLER))).singleElement()
+		assertThat(join(usage.read(found, CALLER))).singleElement()
 			.satisfies((limit) -> assertThat(limit.statuses()).singleElement()
 				.satisfies((status) -> assertThat(status.remaining()).isEqualTo(3)));
 		join(usage.reset(found, CALLER));
@@ -240,11 +241,7 @@ public abstract class EpochTurnContract {
 	}
 
 	private static long left(PolicyRateLimiter limiter) {
-		return join(limiter.peek(CALLER)).get(0).remaining();
-	}
-
-	private static <T> T join(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().orTimeout(30, TimeUnit.SECONDS).join();
+		return join(CallerState.peek(limiter, CALLER)).get(0).remaining();
 	}
 
 }

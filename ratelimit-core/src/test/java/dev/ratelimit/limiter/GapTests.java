@@ -21,12 +21,14 @@ import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -41,6 +43,8 @@ class GapTests {
 	private final AtomicLong now = new AtomicLong(1_700_000_000_000_000L);
 
 	private final HalfSick counters = new HalfSick();
+
+	private final FakeCounters fake = new FakeCounters(this.counters.healthy, this.counters);
 
 	private final MemoryCounters local = memory();
 
@@ -106,7 +110,7 @@ class GapTests {
 		boolean allowed = check(limiter, ANN).allowed();
 		this.counters.answerLate();
 		assertThat(allowed).isEqualTo(mode != FailureMode.DENY);
-		assertThat(this.counters.lateGivenBack).isEqualTo(allowed ? 0 : 1);
+		assertThat(this.counters.lateGivenBack()).isEqualTo(allowed ? 0 : 1);
 	}
 
 	@Test
@@ -115,7 +119,7 @@ class GapTests {
 		check(limiter, ANN);
 		assertThat(check(limiter, ANN).allowed()).isFalse();
 		this.counters.answerLate();
-		assertThat(this.counters.lateGivenBack).isEqualTo(1);
+		assertThat(this.counters.lateGivenBack()).isEqualTo(1);
 	}
 
 	@Test
@@ -125,7 +129,7 @@ class GapTests {
 		this.counters.late.clear();
 		assertThat(check(limiter, ANN).allowed()).isFalse();
 		this.counters.answerLate();
-		assertThat(this.counters.lateGivenBack).isEqualTo(1);
+		assertThat(this.counters.lateGivenBack()).isEqualTo(1);
 	}
 
 	@Test
@@ -134,8 +138,8 @@ class GapTests {
 			.limit("per-ip", List.of(Dimension.IP), "60/m")
 			.onFailure(FailureMode.LOCAL)
 			.build();
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"),
-				this.counters, new Fallback(this.local, () -> 9, () -> null), LimiterOptions.DEFAULTS, List.of());
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"), this.fake,
+				new Fallback(this.local, () -> 9, () -> null), LimiterOptions.DEFAULTS, List.of());
 		assertThat(check(limiter, ANN.withCost(15)).allowed()).isTrue();
 		assertThat(check(limiter, ANN).allowed()).isFalse();
 		// A share is 10 a minute, of which 5 are owed: the next one comes with the sixth.
@@ -148,7 +152,7 @@ class GapTests {
 	@Test
 	void switchAnswersInsteadOfTheCounters() {
 		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(orders().build()), new CounterKeys("rl"),
-				this.counters, new Fallback(this.local, () -> 1, () -> FailureMode.ALLOW), LimiterOptions.DEFAULTS,
+				this.fake, new Fallback(this.local, () -> 1, () -> FailureMode.ALLOW), LimiterOptions.DEFAULTS,
 				List.of());
 		for (int i = 0; i < 10; i++) {
 			Decision decision = check(limiter, ANN);
@@ -171,12 +175,12 @@ class GapTests {
 	}
 
 	private PolicyRateLimiter limiter(Policy policy) {
-		return new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"), this.counters,
+		return new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"), this.fake,
 				new Fallback(this.local, () -> 2, () -> null), LimiterOptions.DEFAULTS, List.of());
 	}
 
 	private static Decision check(PolicyRateLimiter limiter, Request request) {
-		return limiter.check(request).toCompletableFuture().join();
+		return join(limiter.check(request));
 	}
 
 	private MemoryCounters memory() {
@@ -186,7 +190,7 @@ class GapTests {
 	/**
 	 * Counts tenants, but does not answer in time for addresses.
 	 */
-	private final class HalfSick implements Counters {
+	private final class HalfSick implements FakeCounters.Answer {
 
 		private final MemoryCounters healthy = memory();
 
@@ -194,58 +198,37 @@ class GapTests {
 
 		private Counter tenant;
 
-		private long lateGivenBack;
-
 		@Override
-		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+		public CompletionStage<Grant> to(List<Counter> counters, Permits permits, Duration timeout) {
 			List<Counter> well = counters.stream().filter((counter) -> !isSick(counter)).toList();
 			List<Counter> sick = counters.stream().filter(HalfSick::isSick).toList();
 			CompletableFuture<Grant> answer = new CompletableFuture<>();
 			this.late.add(answer);
-			UnansweredException cause = new UnansweredException(Decision.Reason.TIMEOUT, "late", answer);
+			Grant.Gap gap = new Grant.Gap(sick, new UnansweredException(Decision.Reason.TIMEOUT, "late"), answer);
 			if (well.isEmpty()) {
-				return CompletableFuture.failedStage(cause);
+				return CompletableFuture.completedStage(Grant.unanswered(permits, gap));
 			}
 			this.tenant = well.get(0);
-			return this.healthy.acquire(well, permits)
-				.thenApply((grant) -> new Grant(permits, grant.permits(), grant.readings(),
-						List.of(new Grant.Gap(sick, cause)), source()));
+			return this.healthy.acquire(well, permits).thenApply((grant) -> FakeCounters.asRedis(grant, List.of(gap)));
 		}
 
 		/** The last request took a permit from its address after all. */
 		void answerLate() {
 			Counter ip = new Counter(this.tenant.spec(), "late");
-			Grant taken = memory().acquire(List.of(ip), Permits.exactly(1)).toCompletableFuture().join();
-			this.late.get(this.late.size() - 1).complete(taken);
+			this.late.get(this.late.size() - 1).complete(join(this.healthy.acquire(List.of(ip), Permits.exactly(1))));
+		}
+
+		/** Of the permit that was taken late. */
+		long lateGivenBack() {
+			return remaining(new Counter(this.tenant.spec(), "late")) - 2;
 		}
 
 		long tenantRemaining() {
-			return (this.tenant == null) ? 3
-					: this.healthy.acquire(List.of(this.tenant), Permits.NONE)
-						.toCompletableFuture()
-						.join()
-						.statuses()
-						.get(0)
-						.remaining();
+			return (this.tenant == null) ? 3 : remaining(this.tenant);
 		}
 
-		@Override
-		public CompletionStage<Void> giveBack(Grant grant, long permits) {
-			if (grant.readings().get(0).counter().key().equals("late")) {
-				this.lateGivenBack += permits;
-				return CompletableFuture.completedStage(null);
-			}
-			return this.healthy.giveBack(grant, permits);
-		}
-
-		@Override
-		public CompletionStage<Void> reset(List<Counter> counters) {
-			return this.healthy.reset(counters);
-		}
-
-		@Override
-		public Decision.Source source() {
-			return Decision.Source.REDIS;
+		private long remaining(Counter counter) {
+			return join(this.healthy.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
 		}
 
 		private static boolean isSick(Counter counter) {

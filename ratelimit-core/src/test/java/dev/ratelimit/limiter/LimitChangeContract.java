@@ -3,7 +3,6 @@ package dev.ratelimit.limiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
@@ -24,6 +23,7 @@ import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.policy.PolicySet;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -235,15 +235,11 @@ public abstract class LimitChangeContract {
 	}
 
 	private long left(Request request) {
-		return join(this.limiter.peek(request)).get(0).remaining();
+		return join(CallerState.peek(this.limiter, request)).get(0).remaining();
 	}
 
 	private void reset() {
-		join(this.limiter.reset(ACME));
-	}
-
-	private static <T> T join(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().join();
+		join(CallerState.reset(this.limiter, ACME));
 	}
 
 }

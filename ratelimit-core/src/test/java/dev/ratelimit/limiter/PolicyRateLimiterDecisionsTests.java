@@ -1,11 +1,9 @@
 package dev.ratelimit.limiter;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
@@ -19,11 +17,9 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.counter.Grant;
-import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.AccessList;
@@ -128,7 +124,7 @@ class PolicyRateLimiterDecisionsTests {
 
 	@Test
 	void failureUnderAllowLetsPassAndSaysThatItIsDegraded() {
-		Decision decision = check(limiter(orders(), new FailingCounters()), ANN);
+		Decision decision = check(limiter(orders(), FakeCounters.failing(memory())), ANN);
 		assertThat(decision.allowed()).isTrue();
 		assertThat(decision.degraded()).isTrue();
 		assertThat(decision.outcome()).isEqualTo(Decision.Outcome.ERROR);
@@ -137,14 +133,14 @@ class PolicyRateLimiterDecisionsTests {
 
 	@Test
 	void failureUnderDenyTurnsAway() {
-		Decision decision = check(limiter(orders().onFailure(FailureMode.DENY), new FailingCounters()), ANN);
+		Decision decision = check(limiter(orders().onFailure(FailureMode.DENY), FakeCounters.failing(memory())), ANN);
 		assertThat(decision.allowed()).isFalse();
 		assertThat(decision.outcome()).isEqualTo(Decision.Outcome.ERROR);
 	}
 
 	@Test
 	void failureUnderLocalCountsAtHalfAsMuchAgain() {
-		PolicyRateLimiter limiter = limiter(orders().onFailure(FailureMode.LOCAL), new FailingCounters());
+		PolicyRateLimiter limiter = limiter(orders().onFailure(FailureMode.LOCAL), FakeCounters.failing(memory()));
 		int admitted = 0;
 		for (int i = 0; i < 20; i++) {
 			Decision decision = check(limiter, ANN);
@@ -157,7 +153,7 @@ class PolicyRateLimiterDecisionsTests {
 
 	@Test
 	void floorHoldsPerIpWhileDegradedUnderAllow() {
-		PolicyRateLimiter limiter = limiter(orders().degradedFloor(Quota.parse("2/m")), new FailingCounters());
+		PolicyRateLimiter limiter = limiter(orders().degradedFloor(Quota.parse("2/m")), FakeCounters.failing(memory()));
 		assertThat(check(limiter, ANN).allowed()).isTrue();
 		assertThat(check(limiter, ANN).allowed()).isTrue();
 		Decision refused = check(limiter, ANN);
@@ -169,23 +165,16 @@ class PolicyRateLimiterDecisionsTests {
 
 	@Test
 	void corruptCounterIsAReasonOfItsOwn() {
-		Counters corrupt = new FailingCounters() {
-			@Override
-			public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-				return CompletableFuture.failedStage(UnansweredException.corrupt(counters.get(0).spec()));
-			}
-		};
+		Counters corrupt = new FakeCounters(memory(), (counters, permits, timeout) -> CompletableFuture
+			.failedStage(UnansweredException.corrupt(counters.get(0).spec())));
 		assertThat(check(limiter(orders(), corrupt), ANN).reason()).isEqualTo(Decision.Reason.CORRUPT);
 	}
 
 	@Test
 	void countersThatThrowAreAFailureToo() {
-		Counters throwing = new FailingCounters() {
-			@Override
-			public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-				throw new IllegalStateException("broken");
-			}
-		};
+		Counters throwing = new FakeCounters(memory(), (counters, permits, timeout) -> {
+			throw new IllegalStateException("broken");
+		});
 		Decision decision = check(limiter(orders(), throwing), ANN);
 		assertThat(decision.allowed()).isTrue();
 		assertThat(decision.reason()).isEqualTo(Decision.Reason.INTERNAL);
@@ -227,8 +216,9 @@ class PolicyRateLimiterDecisionsTests {
 		AccessList acme = new AccessList(List.of(Map.of(Dimension.TENANT, "acme")));
 		PolicySet policies = new PolicySet(List.of(orders().onFailure(FailureMode.LOCAL).build()), AccessList.EMPTY,
 				acme);
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), new FailingCounters(),
-				Fallback.to(new FailingCounters()), LimiterOptions.DEFAULTS, List.of());
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
+				FakeCounters.failing(memory()), Fallback.to(FakeCounters.failing(memory())), LimiterOptions.DEFAULTS,
+				List.of());
 		assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.LIST);
 		Request beta = ANN.with(Dimension.TENANT, "beta");
 		assertThat(check(limiter, beta).reason()).isEqualTo(Decision.Reason.INTERNAL);
@@ -239,7 +229,7 @@ class PolicyRateLimiterDecisionsTests {
 	@Test
 	void listenerThatThrowsDoesNotChangeTheDecision() {
 		DecisionListener throwing = (request, decision, nanos) -> {
-			throw new IllegalStateException("broken");
+			throw new LinkageError("broken");
 		};
 		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(orders().build()), new CounterKeys("rl"),
 				memory(), Fallback.to(memory()), LimiterOptions.DEFAULTS,
@@ -278,33 +268,6 @@ class PolicyRateLimiterDecisionsTests {
 
 	private static Decision check(PolicyRateLimiter limiter, Request request) {
 		return limiter.check(request).toCompletableFuture().join();
-	}
-
-	/**
-	 * Counters that cannot be reached.
-	 */
-	private static class FailingCounters implements Counters {
-
-		@Override
-		public CompletionStage<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
-			return CompletableFuture.failedStage(new IllegalStateException("not reachable"));
-		}
-
-		@Override
-		public CompletionStage<Void> giveBack(Grant grant, long permits) {
-			return CompletableFuture.failedStage(new IllegalStateException("not reachable"));
-		}
-
-		@Override
-		public CompletionStage<Void> reset(List<Counter> counters) {
-			return CompletableFuture.failedStage(new IllegalStateException("not reachable"));
-		}
-
-		@Override
-		public Decision.Source source() {
-			return Decision.Source.REDIS;
-		}
-
 	}
 
 }

@@ -3,7 +3,12 @@ package dev.ratelimit.limiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
@@ -17,14 +22,18 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.Reservation;
-import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class PolicyRateLimiterTests {
 
@@ -56,6 +65,20 @@ class PolicyRateLimiterTests {
 	}
 
 	@Test
+	void requestForSomeLimitsTakesNothingFromTheOthers() {
+		Decision decision = check(ANN.withCost(3).only(Set.of("per-tenant")));
+		assertThat(decision.limits()).extracting((status) -> status.limit().name()).containsOnly("per-tenant");
+		assertThat(check(ANN.withCost(0).only(Set.of("per-user"))).remaining()).isEqualTo(3);
+		assertThat(check(ANN.withCost(3)).refusedBy()).isNotNull()
+			.satisfies((status) -> assertThat(status.limit().name()).isEqualTo("per-tenant"));
+	}
+
+	@Test
+	void requestForNoLimitIsBypassed() {
+		assertThat(check(ANN.only(Set.of())).outcome()).isEqualTo(Decision.Outcome.BYPASSED);
+	}
+
+	@Test
 	void userIsCappedWithinItsTenant() {
 		check(ANN.withCost(3));
 		Decision refused = check(ANN);
@@ -73,22 +96,6 @@ class PolicyRateLimiterTests {
 		assertThat(refused.refusedBy()).isNotNull();
 		assertThat(refused.refusedBy().limit().scope()).isEqualTo("tenant");
 		assertThat(check(ANN.with(Dimension.TENANT, "other")).allowed()).isTrue();
-	}
-
-	@Test
-	void counterThatRefusedIsTold() {
-		List<Counter> refusals = new ArrayList<>();
-		PolicySet policies = PolicySet.of(ORDERS,
-				Policy.builder("shadow").shadow(true).limit("all", List.of(), "1/m").build());
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters,
-				Fallback.to(this.counters), LimiterOptions.DEFAULTS, List.of(), Splitting.NONE, refusals::add);
-		join(limiter.check(ANN.withCost(3)));
-		join(limiter.check(ANN));
-		join(limiter.check(ANN.with(Dimension.USER, "bob").withCost(2)));
-		join(limiter.check(ANN.with(Dimension.USER, "cid")));
-		join(limiter.check(Request.of("shadow").withCost(2)));
-		assertThat(refusals).containsExactly(limiter.usage().counters(ANN, "per-user").get(0),
-				limiter.usage().counters(ANN, "per-tenant").get(0));
 	}
 
 	@Test
@@ -119,6 +126,7 @@ class PolicyRateLimiterTests {
 		Decision decision = check(ANN.withCost(2));
 		join(decision.receipt().giveBack(-5));
 		join(decision.receipt().giveBack(1));
+		join(decision.receipt().giveBack(Long.MAX_VALUE));
 		join(decision.receipt().giveBack(100));
 		join(decision.giveBack());
 		assertThat(peek(ANN)).extracting(LimitStatus::remaining).containsExactly(2L, 4L, 99L, 999L);
@@ -127,7 +135,7 @@ class PolicyRateLimiterTests {
 	@Test
 	void resetForgetsEveryLimitOfTheCaller() {
 		check(ANN.withCost(3));
-		this.limiter.reset(ANN).toCompletableFuture().join();
+		CallerState.reset(this.limiter, ANN).toCompletableFuture().join();
 		assertThat(peek(ANN)).extracting(LimitStatus::remaining).containsExactly(3L, 5L, 100L, 1000L);
 	}
 
@@ -142,6 +150,37 @@ class PolicyRateLimiterTests {
 	}
 
 	@Test
+	void callerThatCancelsItsCheckChangesNothing() {
+		CompletableFuture<Grant> answer = new CompletableFuture<>();
+		List<Decision> decisions = new ArrayList<>();
+		AtomicInteger givenBack = new AtomicInteger();
+		PolicyRateLimiter limiter = limiter(PolicySet.of(ORDERS), slow(answer, givenBack),
+				(request, decision, nanos) -> decisions.add(decision));
+		CompletableFuture<Decision> check = limiter.check(ANN).toCompletableFuture();
+		assertThat(check.cancel(true)).isTrue();
+		assertThat(answer).isNotDone();
+		answer.complete(join(this.counters.acquire(limiter.usage().counters(ANN, "all"), Permits.exactly(1))));
+		assertThat(decisions).singleElement().satisfies((decision) -> assertThat(decision.allowed()).isTrue());
+		assertThat(givenBack).hasValue(0);
+	}
+
+	@Test
+	void callerThatWaitsForLessThanTheDeadlineChangesNothing() {
+		CompletableFuture<Grant> answer = new CompletableFuture<>();
+		List<Decision> decisions = new ArrayList<>();
+		AtomicInteger givenBack = new AtomicInteger();
+		PolicyRateLimiter limiter = limiter(PolicySet.of(ORDERS), slow(answer, givenBack),
+				(request, decision, nanos) -> decisions.add(decision));
+		CompletableFuture<Decision> check = limiter.check(ANN)
+			.toCompletableFuture()
+			.orTimeout(1, TimeUnit.MILLISECONDS);
+		assertThatThrownBy(check::join).hasCauseInstanceOf(TimeoutException.class);
+		answer.complete(join(this.counters.acquire(limiter.usage().counters(ANN, "all"), Permits.exactly(1))));
+		assertThat(decisions).singleElement().satisfies((decision) -> assertThat(decision.allowed()).isTrue());
+		assertThat(givenBack).hasValue(0);
+	}
+
+	@Test
 	void unknownPolicyIsAnErrorThatLetsPass() {
 		Decision decision = check(Request.of("ordres"));
 		assertThat(decision.allowed()).isTrue();
@@ -150,14 +189,26 @@ class PolicyRateLimiterTests {
 	}
 
 	@Test
-	void usageOfAnUnknownPolicyIsAnArgumentError() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.limiter.peek(Request.of("ordres")))
-			.withMessageContaining("no policy 'ordres'");
+	void unknownPolicyHasNoUsage() {
+		assertThat(this.limiter.usage().find(Request.of("ordres"), (limit) -> true)).isNull();
 	}
 
 	@Test
 	void negativeCostIsAnArgumentError() {
 		assertThatIllegalArgumentException().isThrownBy(() -> ANN.withCost(-1)).withMessageContaining("cost must be 0");
+	}
+
+	/** Counters whose answer the test gives. */
+	private Counters slow(CompletableFuture<Grant> answer, AtomicInteger givenBack) {
+		return new FakeCounters(this.counters, (counters, permits, timeout) -> answer) {
+
+			@Override
+			public CompletionStage<Void> giveBack(Grant grant, long permits) {
+				givenBack.incrementAndGet();
+				return super.giveBack(grant, permits);
+			}
+
+		};
 	}
 
 	private Decision check(Request request) {
@@ -170,11 +221,7 @@ class PolicyRateLimiterTests {
 	}
 
 	private List<LimitStatus> peek(Request request) {
-		return join(this.limiter.peek(request));
-	}
-
-	private static <T> T join(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().join();
+		return join(CallerState.peek(this.limiter, request));
 	}
 
 }

@@ -9,13 +9,14 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
-import dev.ratelimit.SwitchStore;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.ModeSwitch;
+import dev.ratelimit.fleet.SwitchStore;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
@@ -35,7 +36,7 @@ public abstract class SwitchContract {
 
 	private final Request caller = Request.of("orders").with(Dimension.TENANT, "acme").with(Dimension.IP, "10.0.0.1");
 
-	private final RedSwitch redSwitch = new RedSwitch(null, SwitchStore.NONE, System::nanoTime);
+	private final ModeSwitch redSwitch = new ModeSwitch(null, SwitchStore.NONE, System::nanoTime);
 
 	/**
 	 * Where counters are kept, empty.
@@ -89,6 +90,17 @@ public abstract class SwitchContract {
 		assertThat(check(limiter, this.caller.with(Dimension.IP, "10.0.0.2")).allowed()).isTrue();
 	}
 
+	@Test
+	void ceilingHoldsForAllCallersWhileTheSwitchIsOn() {
+		PolicyRateLimiter limiter = limiter(policies(null, Quota.parse("2/h")));
+		this.redSwitch.turnOn(ALLOW);
+		assertThat(check(limiter, this.caller).allowed()).isTrue();
+		assertThat(check(limiter, this.caller.with(Dimension.TENANT, "beta")).allowed()).isTrue();
+		Decision refused = check(limiter, this.caller.with(Dimension.TENANT, "gamma"));
+		assertThat(refused.outcome()).isEqualTo(Decision.Outcome.REFUSED);
+		assertThat(refused.degraded()).isTrue();
+	}
+
 	private PolicyRateLimiter limiter(PolicySet policies) {
 		Fallback fallback = new Fallback(new MemoryCounters(1_000, MemoryCounters::systemMicros), () -> 1,
 				this.redSwitch::mode);
@@ -96,9 +108,14 @@ public abstract class SwitchContract {
 	}
 
 	private static PolicySet policies(Quota floor) {
+		return policies(floor, null);
+	}
+
+	private static PolicySet policies(Quota floor, Quota ceiling) {
 		Policy policy = Policy.builder("orders")
 			.limit("per-tenant", List.of(Dimension.TENANT), "1/h")
 			.degradedFloor(floor)
+			.degradedCeiling(ceiling)
 			.build();
 		return new PolicySet(List.of(policy), AccessList.EMPTY, DENIED);
 	}

@@ -24,6 +24,8 @@ import dev.ratelimit.counter.Counters;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.split.SplitCounters;
+import dev.ratelimit.split.Splitting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -213,7 +215,8 @@ public abstract class UnresolvedRequestContract {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters(),
+		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
+				SplitCounters.of(counters(), Splitting.CONFIGURED),
 				Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)), PATIENT,
 				List.of((request, decision, nanos) -> this.observed.add(request)));
 	}

@@ -3,8 +3,6 @@ package dev.ratelimit.memory;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -22,6 +20,7 @@ import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 class MemoryCountersTests {
@@ -265,10 +264,6 @@ class MemoryCountersTests {
 	private long used(Counter counter, long permits) {
 		Grant peek = join(this.counters.acquire(List.of(counter), Permits.NONE));
 		return permits - peek.statuses().get(0).remaining();
-	}
-
-	private static <T> T join(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().join();
 	}
 
 	private static Counter counter(Algorithm algorithm, String key, String... quotas) {

@@ -120,7 +120,7 @@ class PolicyWindowsTests {
 	void recordWithAWindowThatCannotBeToldApartIsRefusedAndChangesNothing() {
 		PolicySet policies = PolicySet.of(orders("10/100s"));
 		assertThatIllegalArgumentException().isThrownBy(() -> put(policies, Dimension.TENANT, "acme", "10/699s"))
-			.withMessageContaining("the windows 100s and 699s cannot be told apart");
+			.withMessageContaining("the windows 100s and 699s cannot share a counter");
 		assertThat(policies.match(ACME).specs().get(0).limit().quotas()).containsExactly(Quota.parse("10/100s"));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> policies.requireWindows("orders", Map.of("per-tenant", List.of(Quota.parse("10/699s")))));

@@ -23,7 +23,8 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
-import static dev.ratelimit.redis.RedisCountersIntegrationTests.join;
+import static dev.ratelimit.counter.Grants.answered;
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -49,7 +50,7 @@ class ClusterCountersIntegrationTests {
 		List<Counter> counters = List.of(counter(PER_TENANT, "acme"), counter(PER_USER, "acme", "ann"));
 		assertThat(SlotHash.getSlot(counters.get(0).key())).isEqualTo(SlotHash.getSlot(counters.get(1).key()));
 		long before = evals();
-		join(this.counters.acquire(counters, Permits.exactly(1)));
+		answered(this.counters.acquire(counters, Permits.exactly(1)));
 		assertThat(evals() - before).isOne();
 	}
 
@@ -65,8 +66,8 @@ class ClusterCountersIntegrationTests {
 	void refusalOnOneSlotIsGivenBackOnTheOthers(Algorithm algorithm) {
 		Counter tenant = counter(algorithm, PER_TENANT, "acme");
 		Counter ip = counter(algorithm, PER_IP, otherSlot(tenant));
-		join(this.counters.acquire(List.of(ip), Permits.exactly(50)));
-		Grant refused = join(this.counters.acquire(List.of(tenant, ip), Permits.exactly(1)));
+		answered(this.counters.acquire(List.of(ip), Permits.exactly(50)));
+		Grant refused = answered(this.counters.acquire(List.of(tenant, ip), Permits.exactly(1)));
 		assertThat(refused.refused()).isTrue();
 		assertThat(refused.statuses()).extracting(LimitStatus::remaining).containsExactly(1_000L, 0L);
 		assertThat(remaining(tenant)).isEqualTo(1_000);
@@ -77,7 +78,7 @@ class ClusterCountersIntegrationTests {
 	void slotsThatGrantUnequallyAreLevelled(Algorithm algorithm) {
 		Counter tenant = counter(algorithm, PER_TENANT, "acme");
 		Counter ip = counter(algorithm, PER_IP, otherSlot(tenant));
-		Grant grant = join(this.counters.acquire(List.of(tenant, ip), Permits.between(1, 80)));
+		Grant grant = answered(this.counters.acquire(List.of(tenant, ip), Permits.between(1, 80)));
 		assertThat(grant.permits()).isEqualTo(50);
 		assertThat(remaining(tenant)).isEqualTo(950);
 	}
@@ -94,7 +95,7 @@ class ClusterCountersIntegrationTests {
 				.mapToObj((i) -> this.counters.acquire(List.of(tenant, ips.get(i % 5)), Permits.exactly(1))
 					.toCompletableFuture())
 				.toList();
-			admitted += grants.stream().mapToLong((grant) -> join(grant).permits()).sum();
+			admitted += grants.stream().mapToLong((grant) -> answered(grant).permits()).sum();
 		}
 		assertThat(admitted).isEqualTo(250);
 		assertThat(remaining(tenant)).isEqualTo(750);
@@ -103,10 +104,10 @@ class ClusterCountersIntegrationTests {
 
 	@Test
 	void everyNodeGetsTheScriptAgainAfterAScriptFlush() {
-		join(this.counters.acquire(List.of(counter(PER_IP, "10.0.0.1")), Permits.exactly(1)));
+		answered(this.counters.acquire(List.of(counter(PER_IP, "10.0.0.1")), Permits.exactly(1)));
 		Connections.clusterConnection().sync().scriptFlush();
 		for (int i = 0; i < 50; i++) {
-			Grant grant = join(this.counters.acquire(List.of(counter(PER_IP, "10.0.0." + i)), Permits.exactly(1)));
+			Grant grant = answered(this.counters.acquire(List.of(counter(PER_IP, "10.0.0." + i)), Permits.exactly(1)));
 			assertThat(grant.permits()).isOne();
 		}
 	}
@@ -115,7 +116,7 @@ class ClusterCountersIntegrationTests {
 	void resetCrossesSlots() {
 		List<Counter> counters = List.of(counter(PER_TENANT, "acme"), counter(PER_IP, "10.0.0.1"),
 				counter(PER_IP, "10.0.0.2"));
-		join(this.counters.acquire(counters, Permits.exactly(7)));
+		answered(this.counters.acquire(counters, Permits.exactly(7)));
 		join(this.counters.reset(counters));
 		assertThat(remaining(counters.get(0))).isEqualTo(1_000);
 		assertThat(remaining(counters.get(1))).isEqualTo(50);
@@ -130,7 +131,7 @@ class ClusterCountersIntegrationTests {
 	}
 
 	private long remaining(Counter counter) {
-		return join(this.counters.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
+		return answered(this.counters.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
 	}
 
 	private static long evals() {

@@ -30,9 +30,10 @@ import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 import dev.ratelimit.testing.Resharding;
+import dev.ratelimit.testing.Stages;
 
+import static dev.ratelimit.testing.Stages.join;
 import static dev.ratelimit.redis.RedisCountersIntegrationTests.counter;
-import static dev.ratelimit.redis.RedisCountersIntegrationTests.join;
 import static dev.ratelimit.redis.RedisCountersIntegrationTests.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -121,8 +122,7 @@ class ClusterLinkIntegrationTests {
 		counters.forEach((counter) -> join(calls.send(call(counter))));
 		RedisServer node = cluster.primaryOf(counters.get(0).key());
 		long before = node.cli("CLIENT", "LIST").lines().count();
-		calls.send(counters.stream().map(ClusterLinkIntegrationTests::call).toList())
-			.forEach(RedisCountersIntegrationTests::join);
+		calls.send(counters.stream().map(ClusterLinkIntegrationTests::call).toList()).forEach(Stages::join);
 		assertThat(node.cli("CLIENT", "LIST").lines().count()).isEqualTo(before);
 	}
 
@@ -158,7 +158,7 @@ class ClusterLinkIntegrationTests {
 		assertThat(calls.send(counters.stream().map(ClusterLinkIntegrationTests::call).toList()))
 			.allSatisfy((answer) -> {
 				Reading reading = join(answer).get(0).readings().get(0);
-				assertThat(reading.available(reading.time())).isEqualTo(remaining);
+				assertThat(reading.available()).isEqualTo(remaining);
 			});
 	}
 

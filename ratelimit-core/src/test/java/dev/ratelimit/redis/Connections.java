@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 
@@ -22,7 +23,7 @@ import dev.ratelimit.testing.RedisServers;
 /**
  * One connection to each of the shared servers, for all tests of this JVM.
  */
-final class Connections {
+public final class Connections {
 
 	private static final Deadlines DEADLINES = new Deadlines(ForkJoinPool.commonPool());
 
@@ -53,7 +54,8 @@ final class Connections {
 	 */
 	static Counters guarded(RedisCounters counters) {
 		return new GuardedCounters(counters,
-				new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of()), DEADLINES);
+				new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of()), DEADLINES,
+				Duration.ZERO);
 	}
 
 	static StatefulRedisConnection<byte[], byte[]> standaloneConnection() {
@@ -67,14 +69,14 @@ final class Connections {
 	/**
 	 * A new connector to the standalone Redis, on a client that the tests share.
 	 */
-	static RedisConnector standaloneConnector() {
+	public static RedisConnector standaloneConnector() {
 		return RedisConnector.to(Standalone.CLIENT, "redis");
 	}
 
 	/**
 	 * A new connector to the cluster, on a client that the tests share.
 	 */
-	static RedisConnector clusterConnector() {
+	public static RedisConnector clusterConnector() {
 		return RedisConnector.to(Cluster.CLIENT);
 	}
 

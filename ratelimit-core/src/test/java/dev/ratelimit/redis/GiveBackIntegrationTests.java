@@ -15,6 +15,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -25,7 +26,8 @@ import dev.ratelimit.counter.Reading;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
 
-import static dev.ratelimit.redis.RedisCountersIntegrationTests.join;
+import static dev.ratelimit.counter.Grants.answered;
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -118,7 +120,7 @@ class GiveBackIntegrationTests {
 	}
 
 	private static Grant take(Counters counters, Counter... from) {
-		return join(counters.acquire(List.of(from), Permits.exactly(1)));
+		return answered(counters.acquire(List.of(from), Permits.exactly(1)));
 	}
 
 	private static Grant grant(List<Reading> readings) {
@@ -127,7 +129,7 @@ class GiveBackIntegrationTests {
 
 	private static Counter counter(Algorithm algorithm, Enforcement enforcement, String user, String quota) {
 		Limit limit = Limit.of("per-user", List.of(Dimension.USER), quota);
-		return new Counter(new CounterSpec(algorithm, limit, enforcement),
+		return new Counter(new CounterSpec(algorithm, limit, enforcement, new LiveWindows()),
 				new CounterKeys("rl").key("test", algorithm, limit, List.of(user)));
 	}
 

@@ -12,6 +12,7 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -76,7 +77,7 @@ class LeasedCostsIntegrationTests {
 			this.fleet = fleet;
 			Limit limit = Limit.of("per-tenant", List.of(Dimension.TENANT), "80/s burst 50");
 			for (int i = 0; i < specs; i++) {
-				this.counters.add(new Counter(new CounterSpec(algorithm, limit, Enforcement.LEASED),
+				this.counters.add(new Counter(new CounterSpec(algorithm, limit, Enforcement.LEASED, new LiveWindows()),
 						new CounterKeys("rl"), "orders", List.of("acme")));
 			}
 		}

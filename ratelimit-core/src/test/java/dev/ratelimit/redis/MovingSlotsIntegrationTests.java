@@ -1,9 +1,9 @@
 package dev.ratelimit.redis;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -13,18 +13,23 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Grants;
 import dev.ratelimit.counter.Permits;
-import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 import dev.ratelimit.testing.Resharding;
 
+import static dev.ratelimit.counter.Grants.answered;
+import static dev.ratelimit.counter.Grants.unanswered;
+import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -64,7 +69,7 @@ class MovingSlotsIntegrationTests {
 		take(10);
 		Resharding move = cluster.reshard(this.tenant.key(), otherThan(cluster, this.tenant)).begin();
 		move.move(this.tenant.key());
-		Grant refused = join(this.counters.acquire(
+		Grant refused = answered(this.counters.acquire(
 				List.of(this.tenant,
 						counter(Limit.of("per-user", List.of(Dimension.TENANT, Dimension.USER), "5/d"), "acme", "ann")),
 				Permits.exactly(9)));
@@ -98,6 +103,22 @@ class MovingSlotsIntegrationTests {
 	}
 
 	@Test
+	void settleWaitsUntilTheSlotHasMovedAndIsThenDoneAsAWhole(RedisCluster cluster) {
+		Grant grant = take(10);
+		Resharding move = cluster.reshard(this.tenant.key(), otherThan(cluster, this.tenant)).begin();
+		move.move(this.tenant.key());
+		CompletableFuture<Settlement> settled = this.counters
+			.settle(new Correction("moving", grant, -7, System.nanoTime(), 0))
+			.toCompletableFuture();
+		assertThat(remaining()).containsExactly(990L, 990L);
+		assertThat(settled).isNotDone();
+		move.moveAll();
+		move.finish();
+		assertThat(settled).succeedsWithin(Duration.ofSeconds(60)).isEqualTo(Settlement.REFUNDED);
+		assertThat(remaining()).containsExactly(997L, 997L);
+	}
+
+	@Test
 	void slotsThatMoveUnderLoadFailNobody(RedisCluster cluster) {
 		take(1);
 		List<CompletableFuture<Grant>> grants = new ArrayList<>();
@@ -112,9 +133,9 @@ class MovingSlotsIntegrationTests {
 			load(grants);
 			move.finish();
 			load(grants);
-			grants.forEach(MovingSlotsIntegrationTests::join);
+			grants.forEach(Grants::answered);
 		}
-		assertThat(grants).allSatisfy((grant) -> assertThat(grant.join().permits()).isOne());
+		assertThat(grants).allSatisfy((grant) -> assertThat(answered(grant).permits()).isOne());
 		assertThat(grants).hasSize(400);
 		assertThat(remaining()).containsExactly(599L, 599L);
 	}
@@ -126,11 +147,8 @@ class MovingSlotsIntegrationTests {
 		RedisServer owner = cluster.primaryOf(this.tenant.key());
 		owner.cli("CLUSTER", "DELSLOTS", slot);
 		try {
-			UnansweredException failure = this.counters.acquire(List.of(this.tenant, this.user), Permits.exactly(1))
-				.handle((grant, failed) -> UnansweredException.of(failed))
-				.toCompletableFuture()
-				.join();
-			assertThat(failure.reason()).isEqualTo(Decision.Reason.CLUSTER_DOWN);
+			Grant.Gap gap = unanswered(this.counters.acquire(List.of(this.tenant, this.user), Permits.exactly(1)));
+			assertThat(gap.cause().reason()).isEqualTo(Decision.Reason.CLUSTER_DOWN);
 		}
 		finally {
 			owner.cli("CLUSTER", "ADDSLOTS", slot);
@@ -144,7 +162,7 @@ class MovingSlotsIntegrationTests {
 	}
 
 	private Grant take(long permits) {
-		return join(this.counters.acquire(List.of(this.tenant, this.user), Permits.exactly(permits)));
+		return answered(this.counters.acquire(List.of(this.tenant, this.user), Permits.exactly(permits)));
 	}
 
 	private List<Long> remaining() {
@@ -152,11 +170,7 @@ class MovingSlotsIntegrationTests {
 	}
 
 	private long remaining(Counter counter) {
-		return join(this.counters.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
-	}
-
-	private static <T> T join(CompletionStage<T> stage) {
-		return stage.toCompletableFuture().join();
+		return answered(this.counters.acquire(List.of(counter), Permits.NONE)).statuses().get(0).remaining();
 	}
 
 	private static RedisServer otherThan(RedisCluster cluster, Counter counter) {

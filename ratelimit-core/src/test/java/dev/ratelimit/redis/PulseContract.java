@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.jspecify.annotations.Nullable;
@@ -11,9 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
-import dev.ratelimit.limiter.Fleet;
-import dev.ratelimit.limiter.RedSwitch;
+import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.fleet.ForcedMode;
+import dev.ratelimit.fleet.HeartbeatListener;
+import dev.ratelimit.fleet.ModeSwitch;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 import dev.ratelimit.testing.Within;
@@ -81,6 +83,83 @@ abstract class PulseContract {
 	}
 
 	@Test
+	void switchThatRedisHasLostIsWrittenAgainWithActorReasonAndEnd() {
+		Member one = join();
+		Member other = join();
+		within(5).until(() -> other.beats() > 0);
+		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		server().flush();
+		int before = other.beats();
+		within(5).until(() -> other.beats() > before + 2 && server().cli("GET", SWITCH).startsWith("allow"));
+		assertThat(server().cli("GET", SWITCH).lines()).containsExactly("allow", "ann", "incident 7");
+		assertThat(Long.parseLong(server().cli("PTTL", SWITCH))).isBetween(3_500_000L, 3_600_000L);
+		assertThat(one.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(other.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+	}
+
+	@Test
+	void switchThatWasTurnedOffIsNotRevivedByAnInstanceThatWasAway() {
+		Member one = join();
+		Member other = join();
+		within(5).until(() -> other.beats() > 0);
+		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		other.pulse.close();
+		one.redSwitch.turnOff().toCompletableFuture().join();
+		assertThat(server().cli("GET", SWITCH)).isEqualTo("off");
+		assertThat(Long.parseLong(server().cli("PTTL", SWITCH))).isBetween(3_500_000L, 3_600_000L);
+		assertThat(other.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		other.pulse.start(other);
+		within(2).until(() -> other.redSwitch.mode() == null);
+		assertThat(one.redSwitch.mode()).isNull();
+		assertThat(server().cli("GET", SWITCH)).isEqualTo("off");
+	}
+
+	@Test
+	void switchThatAShorterOneReplacedIsNotRevivedByAnInstanceThatWasAway() {
+		Member one = join();
+		Member other = join();
+		within(5).until(() -> other.beats() > 0);
+		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		other.pulse.close();
+		one.redSwitch.turnOn(ALLOW.withLeft(Duration.ofMillis(100))).toCompletableFuture().join();
+		within(5).until(() -> server().cli("EXISTS", SWITCH).equals("0"));
+		other.pulse.start(other);
+		within(2).until(() -> other.redSwitch.mode() == null);
+		assertThat(server().cli("EXISTS", SWITCH)).isEqualTo("0");
+	}
+
+	@Test
+	void switchIsTurnedOffAlsoAfterRedisHasLostIt() {
+		Member one = join();
+		within(5).until(() -> one.beats() > 0);
+		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		server().flush();
+		one.redSwitch.turnOff().toCompletableFuture().join();
+		assertThat(server().cli("GET", SWITCH)).isEqualTo("off");
+		int before = one.beats();
+		within(5).until(() -> one.beats() > before + 1);
+		assertThat(one.redSwitch.mode()).isNull();
+	}
+
+	@Test
+	void revisionsOfLiveInstancesAreKnownToTheOthers() {
+		Member one = join();
+		Member other = join();
+		one.pulse.revision(() -> 812);
+		within(5).until(() -> other.pulse.revisions()
+			.toCompletableFuture()
+			.join()
+			.equals(Map.of(one.fleet.instance(), 812L, other.fleet.instance(), 0L)));
+		one.close();
+		this.members.remove(one);
+		within(5).until(
+				() -> other.pulse.revisions().toCompletableFuture().join().equals(Map.of(other.fleet.instance(), 0L)));
+	}
+
+	@Test
 	void lostScriptIsSentAgain() {
 		Member one = join();
 		within(5).until(() -> one.beats() > 0);
@@ -112,7 +191,7 @@ abstract class PulseContract {
 	}
 
 	/** What an instance of an application has of it. */
-	static final class Member implements RedisPulse.Listener {
+	static final class Member implements HeartbeatListener {
 
 		final Fleet fleet = new Fleet(1);
 
@@ -122,7 +201,7 @@ abstract class PulseContract {
 
 		final RedisPulse pulse;
 
-		final RedSwitch redSwitch;
+		final ModeSwitch redSwitch;
 
 		volatile boolean complete;
 
@@ -131,7 +210,7 @@ abstract class PulseContract {
 		Member(RedisConnector connector, String region) {
 			this.connector = connector;
 			this.pulse = RedisPulse.on(connector, "rl", region, this.fleet.instance());
-			this.redSwitch = new RedSwitch(null, this.pulse, System::nanoTime);
+			this.redSwitch = new ModeSwitch(null, this.pulse, System::nanoTime);
 		}
 
 		void start() {
@@ -144,14 +223,20 @@ abstract class PulseContract {
 		}
 
 		@Override
-		public synchronized void beat(int instances, boolean complete, @Nullable ForcedMode forced) {
+		public synchronized void heartbeat(int instances, boolean complete, boolean recorded,
+				@Nullable ForcedMode forced) {
 			if (complete) {
 				this.fleet.seen(instances);
 			}
 			else {
 				this.fleet.seenAtLeast(instances);
 			}
-			this.redSwitch.seen(forced);
+			if (recorded) {
+				this.redSwitch.seen(forced);
+			}
+			else {
+				this.redSwitch.notRecorded();
+			}
 			this.complete = complete;
 			this.sizes.add(this.fleet.size());
 			this.beats++;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.FailureMode;
-import dev.ratelimit.ForcedMode;
+import dev.ratelimit.fleet.ForcedMode;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
 
@@ -82,7 +82,7 @@ class RedisPulseIntegrationTests extends PulseContract {
 		one.redSwitch.turnOn(ALLOW.withLeft(Duration.ofSeconds(2))).toCompletableFuture().join();
 		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
 		within(3).until(() -> one.redSwitch.mode() == null && other.redSwitch.mode() == null);
-		assertThat(server().cli("EXISTS", SWITCH)).isEqualTo("0");
+		within(1).until(() -> server().cli("EXISTS", SWITCH).equals("0"));
 	}
 
 	@Test

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import dev.ratelimit.counter.Salt;
+import dev.ratelimit.caller.Salt;
 import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
@@ -107,7 +107,7 @@ class RedisSaltIntegrationTests {
 	}
 
 	private RedisSalt start(RedisConnector connector, Salt salt) {
-		RedisSalt shared = new RedisSalt(connector::commands, "rl", salt, Duration.ofMillis(100));
+		RedisSalt shared = new RedisSalt(RedisSender.on(connector), "rl", salt, Duration.ofMillis(100));
 		this.opened.add(shared);
 		shared.start();
 		return shared;

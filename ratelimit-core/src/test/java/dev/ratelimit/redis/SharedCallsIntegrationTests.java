@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * of their arrival: through the real scripts, with callers that have different quotas on
  * the same counters, costs up to the burst, several algorithms at once, and every way of
  * sharing calls. What each would have got alone is told by the counters in memory, which
- * {@code ReferenceModelProperties} holds against a model of the algorithms.
+ * {@code ReferenceModelPropertyTests} holds against a model of the algorithms.
  */
 class SharedCallsIntegrationTests {
 
@@ -59,10 +59,11 @@ class SharedCallsIntegrationTests {
 		RedisCounters scripts = Connections.standalone().at(this.now::get);
 		MemoryCounters alone = new MemoryCounters(10_000, this.now::get);
 		for (int step = 0; step < 3; step++) {
-			Lane lane = new Lane((request) -> 0, this::send);
-			List<Waiting> waiting = new ArrayList<>();
+			Lane lane = new Lane(false, this::send);
+			List<PendingAcquire> waiting = new ArrayList<>();
 			for (int i = 0; i < requests; i++) {
-				Waiting request = new Waiting(counters(random), permits(random), 0, Duration.ofMinutes(1));
+				PendingAcquire request = new PendingAcquire(counters(random), permits(random), 0,
+						Duration.ofMinutes(1));
 				waiting.add(request);
 				lane.enter(request);
 				if (random.nextInt(20) == 0 && !this.sent.isEmpty()) {
@@ -72,10 +73,10 @@ class SharedCallsIntegrationTests {
 			while (!this.sent.isEmpty()) {
 				this.sent.remove().answerBy(scripts);
 			}
-			for (Waiting request : waiting) {
+			for (PendingAcquire request : waiting) {
 				Grant single = alone.acquire(request.counters(), request.permits()).toCompletableFuture().join();
-				assertThat(request.join().permits()).isEqualTo(single.permits());
-				assertThat(request.join().statuses()).isEqualTo(single.statuses());
+				assertThat(request.grant().join().permits()).isEqualTo(single.permits());
+				assertThat(request.grant().join().statuses()).isEqualTo(single.statuses());
 			}
 			this.now.addAndGet(random.nextInt(5_000_000));
 		}

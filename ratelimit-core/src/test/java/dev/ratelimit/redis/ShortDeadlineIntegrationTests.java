@@ -30,7 +30,6 @@ import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
-import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.BreakerState;
 import dev.ratelimit.guard.Deadlines;
@@ -96,8 +95,10 @@ class ShortDeadlineIntegrationTests {
 		Counters counters = counters(NODE);
 		assertThat(check(counters, NODE)).isNull();
 		// Longer than a busy machine keeps the thread waiting that tells of deadlines.
-		this.proxy.delayReplies(Duration.ofMillis(500), Duration.ZERO);
-		assertThat(checks(counters, 200)).containsOnly(Decision.Reason.TIMEOUT);
+		this.proxy.delayReplies(Duration.ofSeconds(1), Duration.ZERO);
+		// A pause of the machine may be longer than the deadline of a check not yet sent.
+		assertThat(checks(counters, 200)).contains(Decision.Reason.TIMEOUT)
+			.isSubsetOf(Decision.Reason.TIMEOUT, Decision.Reason.SATURATED);
 		assertThat(check(counters, NODE)).isNull();
 		assertThat(this.nodes.states()).containsEntry("redis", BreakerState.CLOSED);
 	}
@@ -118,15 +119,39 @@ class ShortDeadlineIntegrationTests {
 			.mapToObj((i) -> ask(patient, NODE))
 			.toList();
 		assertThat(answered).extracting(ShortDeadlineIntegrationTests::reason).containsOnlyNulls();
-		this.proxy.delayReplies(Duration.ofMillis(300), Duration.ZERO);
+		// Longer than a busy machine keeps the thread waiting that tells of deadlines.
+		this.proxy.delayReplies(Duration.ofSeconds(1), Duration.ZERO);
 		Counters counters = counters(Duration.ofMillis(20));
 		List<CompletableFuture<Grant>> paused = IntStream.range(0, 40)
 			.mapToObj((i) -> ask(counters, Duration.ofMillis(20)))
 			.toList();
-		assertThat(paused).extracting(ShortDeadlineIntegrationTests::reason).containsOnly(Decision.Reason.TIMEOUT);
+		assertThat(paused).extracting(ShortDeadlineIntegrationTests::reason)
+			.containsOnly(Decision.Reason.TIMEOUT, Decision.Reason.SATURATED);
 		this.proxy.heal();
 		assertThat(this.nodes.states()).containsEntry("redis", BreakerState.CLOSED);
 		assertThat(check(patient, NODE)).isNull();
+	}
+
+	/**
+	 * Two calls are under way when the node pauses. All other checks wait for them and
+	 * are never sent.
+	 */
+	@Test
+	void checksThatWaitBehindAPauseAreSaturatedAndDoNotOpenTheBreaker() {
+		Duration deadline = Duration.ofSeconds(1);
+		Counters counters = counters(deadline);
+		List<CompletableFuture<Grant>> before = IntStream.range(0, 256).mapToObj((i) -> ask(counters, NODE)).toList();
+		assertThat(before).extracting(ShortDeadlineIntegrationTests::reason).containsOnlyNulls();
+		this.proxy.delayReplies(Duration.ofSeconds(3), Duration.ZERO);
+		List<CompletableFuture<Grant>> paused = IntStream.range(0, 256)
+			.mapToObj((i) -> ask(counters, deadline))
+			.toList();
+		List<Decision.Reason> reasons = paused.stream().map(ShortDeadlineIntegrationTests::reason).toList();
+		assertThat(reasons).filteredOn(Decision.Reason.TIMEOUT::equals).hasSize(2);
+		assertThat(reasons).filteredOn(Decision.Reason.SATURATED::equals).hasSize(254);
+		this.proxy.heal();
+		assertThat(this.nodes.states()).containsEntry("redis", BreakerState.CLOSED);
+		await().until(() -> check(counters, NODE) == null);
 	}
 
 	/**
@@ -185,8 +210,7 @@ class ShortDeadlineIntegrationTests {
 	}
 
 	private static Decision.Reason reason(CompletableFuture<Grant> grant) {
-		return grant.handle((granted, failure) -> (failure != null) ? UnansweredException.of(failure).reason() : null)
-			.join();
+		return grant.thenApply((granted) -> granted.complete() ? null : granted.gaps().get(0).cause().reason()).join();
 	}
 
 }

@@ -15,10 +15,12 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Grants;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
@@ -134,7 +136,7 @@ abstract class SignalsContract {
 
 	private static Counter counter(Enforcement enforcement, String quota) {
 		CounterSpec spec = new CounterSpec(Algorithm.GCRA, Limit.of("per-tenant", List.of(Dimension.TENANT), quota),
-				enforcement);
+				enforcement, new LiveWindows());
 		return new Counter(spec, KEYS, "orders", List.of("acme"));
 	}
 
@@ -181,7 +183,7 @@ abstract class SignalsContract {
 		}
 
 		Grant take(long permits, Counter counter) {
-			return this.counters.acquire(List.of(counter), Permits.exactly(permits)).toCompletableFuture().join();
+			return Grants.answered(this.counters.acquire(List.of(counter), Permits.exactly(permits)));
 		}
 
 		void reset(Counter counter) {

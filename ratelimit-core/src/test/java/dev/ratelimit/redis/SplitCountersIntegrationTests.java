@@ -41,11 +41,14 @@ import dev.ratelimit.guard.GuardedCounters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
+import dev.ratelimit.limiter.CallerState;
 import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.split.SplitCounters;
+import dev.ratelimit.split.Splitting;
 import dev.ratelimit.testing.ChaosProxy;
 import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisServer;
@@ -167,7 +170,7 @@ class SplitCountersIntegrationTests {
 			check(limiter, ANN);
 		}
 		assertThat(remaining(limiter, ANN)).containsExactly(15L);
-		limiter.reset(ANN).toCompletableFuture().join();
+		CallerState.reset(limiter, ANN).toCompletableFuture().join();
 		assertThat(remaining(limiter, ANN)).containsExactly(40L);
 		assertThat(IntStream.range(0, 60).filter((i) -> check(limiter, ANN).allowed())).hasSize(40);
 	}
@@ -193,7 +196,7 @@ class SplitCountersIntegrationTests {
 				RedisConnector connector = DeadShardIntegrationTests.connector(cluster, proxy)) {
 			Nodes nodes = new Nodes(new BreakerOptions(5, Duration.ofSeconds(10), 10, Duration.ofMinutes(1)),
 					CircuitBreakerRegistry.ofDefaults(), List.of());
-			Counters counters = new GuardedCounters(RedisCounters.on(connector), nodes, deadlines);
+			Counters counters = new GuardedCounters(RedisCounters.on(connector), nodes, deadlines, Duration.ZERO);
 			PolicyRateLimiter limiter = limiter(Policy.of("orders", Algorithm.GCRA, PER_TENANT), counters, 4,
 					System::nanoTime);
 			proxy.swallow();
@@ -230,7 +233,8 @@ class SplitCountersIntegrationTests {
 				(permits) -> {
 				}, nanos);
 		PolicySet policies = PolicySet.of(policy);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), leased,
+		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
+				SplitCounters.of(leased, Splitting.CONFIGURED),
 				Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)),
 				new LimiterOptions(Duration.ofSeconds(10), FailureMode.ALLOW, 64), List.of());
 	}
@@ -246,7 +250,12 @@ class SplitCountersIntegrationTests {
 	}
 
 	private static List<Long> remaining(PolicyRateLimiter limiter, Request request) {
-		return limiter.peek(request).toCompletableFuture().join().stream().map(LimitStatus::remaining).toList();
+		return CallerState.peek(limiter, request)
+			.toCompletableFuture()
+			.join()
+			.stream()
+			.map(LimitStatus::remaining)
+			.toList();
 	}
 
 }

@@ -23,9 +23,9 @@ import dev.ratelimit.actuate.AuditedAccessDeniedHandler;
 import dev.ratelimit.actuate.DeniedAttempts;
 
 /**
- * Who may call what. The gateway lets everybody through, with or without a token, since
- * its policies decide what an anonymous caller gets; only a token that does not hold is
- * turned away. The management port is stricter, as it can change limits.
+ * Access rules. The gateway accepts callers with or without a token, because its policies
+ * decide what an anonymous caller gets; it refuses only tokens that are not valid. The
+ * management port is stricter, because it can change limits.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(OAuth2ResourceServerProperties.class)
@@ -76,14 +76,14 @@ class GatewaySecurity {
 			.build();
 	}
 
-	/** Who is turned away here is in the audit trail too, where there is one. */
+	/** Also records refused calls in the audit trail, if the endpoint has one. */
 	private ServerAccessDeniedHandler accessDenied() {
 		ServerAccessDeniedHandler handler = new BearerTokenServerAccessDeniedHandler();
 		DeniedAttempts attempts = this.denied.getIfAvailable();
 		return (attempts != null) ? new AuditedAccessDeniedHandler(attempts, handler) : handler;
 	}
 
-	/** Headers are left alone: whether an answer may be cached is its upstream's word. */
+	/** Keeps the headers: the upstream decides whether an answer may be cached. */
 	@Bean
 	@Order(2)
 	SecurityWebFilterChain gatewayChain(ServerHttpSecurity http) {
@@ -92,9 +92,9 @@ class GatewaySecurity {
 			.build();
 	}
 
-	// No cookie ever authenticates a caller, so there is nothing that CSRF could ride on,
-	// and a path such as /logout belongs to whoever is behind the gateway. Without the
-	// repository, a session would be made for each caller without a token, then dropped.
+	// No cookie authenticates a caller, so CSRF has no target, and a path such as /logout
+	// belongs to the upstream. Without the repository, each caller without a token would
+	// get a session that is then dropped.
 	private ServerHttpSecurity stateless(ServerHttpSecurity http) {
 		http.securityContextRepository(NoOpServerSecurityContextRepository.getInstance())
 			.csrf(ServerHttpSecurity.CsrfSpec::disable)

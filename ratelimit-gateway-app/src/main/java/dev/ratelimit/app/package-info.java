@@ -1,6 +1,5 @@
 /**
- * The runnable gateway: who may call what. Everything about limits comes from the
- * starter.
+ * The runnable gateway and its access rules. All limits come from the starter.
  */
 @NullMarked
 package dev.ratelimit.app;

@@ -15,7 +15,7 @@ import org.springframework.core.env.MutablePropertySources;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.yaml.snakeyaml.Yaml;
 
-import dev.ratelimit.autoconfigure.RateLimitProperties;
+import dev.ratelimit.config.RateLimitProperties;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
-
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +39,7 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.FileSystemResource;
 
 import dev.ratelimit.autoconfigure.Policies;
-import dev.ratelimit.autoconfigure.RateLimitProperties;
+import dev.ratelimit.config.RateLimitProperties;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -61,7 +60,8 @@ class ConfigSamplesTests {
 	void allSamplesAreThere() throws IOException {
 		assertThat(samples().map((sample) -> sample.getFileName().toString())).containsExactlyInAnyOrder("gateway.yml",
 				"servlet.yml", "tiers-and-overrides.yml", "login-protection.yml", "llm-weighted-cost.yml",
-				"redis-cluster-tls-acl.yml", "shadow-then-enforce.yml", "usage-events.yml", "control-plane.yml");
+				"llm-tokens.yml", "redis-cluster-tls-acl.yml", "shadow-then-enforce.yml", "usage-events.yml",
+				"control-plane.yml", "urls.yml");
 	}
 
 	@ParameterizedTest
@@ -107,7 +107,8 @@ class ConfigSamplesTests {
 		try (ConfigurableApplicationContext context = new SpringApplicationBuilder(RateLimitGatewayApplication.class)
 			.run("--spring.config.additional-location=file:" + sample, "--ratelimit.backend=memory", "--server.port=0",
 					"--management.server.port=-1", "--spring.reactor.netty.shutdown-quiet-period=0s",
-					"--REDIS_CA=" + someCertificate(), "--POLICIES_SNAPSHOT=")) {
+					"--REDIS_CA=" + someCertificate(), "--POLICIES_SNAPSHOT=",
+					"--ratelimit.policies-store.start-timeout=0s")) {
 			RateLimitProperties properties = context.getBean(RateLimitProperties.class);
 			assertThat(context.getBean(Policies.class).get().ids()).isEqualTo(properties.policies().keySet());
 			List<Route> routes = context.getBean(RouteLocator.class).getRoutes().collectList().block();

@@ -21,7 +21,9 @@ public final class GatewayWithRedis {
 	public static void main(String[] args) {
 		RedisServer redis = RedisServer.start();
 		Stream<String> own = Stream.of("--spring.data.redis.host=" + redis.host(),
-				"--spring.data.redis.port=" + redis.port(), "--logging.config=classpath:logback-gateway.xml");
+				"--spring.data.redis.port=" + redis.port(), "--logging.config=classpath:logback-gateway.xml",
+				// This Redis is gone at the next start.
+				"--ratelimit.policies-store.snapshot-file=none");
 		SpringApplication.from(RateLimitGatewayApplication::main)
 			.run(Stream.concat(own, Stream.of(args)).toArray(String[]::new));
 	}

@@ -10,8 +10,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
 
 /**
- * Puts the exchange where reactive code finds it that is not given one. The last of all
- * filters, because the exchange then knows who was authenticated.
+ * Puts the exchange into Reactor's context, for code that gets no exchange. Runs as the
+ * last filter, so that the exchange has its principal.
  */
 public final class ExchangeContextWebFilter implements WebFilter, Ordered {
 
@@ -21,7 +21,7 @@ public final class ExchangeContextWebFilter implements WebFilter, Ordered {
 	}
 
 	/**
-	 * The exchange that this filter, or Spring's own, has left in a context; {@code null}
+	 * The exchange that this filter or Spring's own has put into a context; {@code null}
 	 * if there is none.
 	 */
 	public static @Nullable ServerWebExchange find(ContextView context) {

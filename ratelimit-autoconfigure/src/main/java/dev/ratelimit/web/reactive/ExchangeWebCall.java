@@ -1,20 +1,26 @@
 package dev.ratelimit.web.reactive;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.Principal;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.route.Route;
+import org.springframework.http.HttpCookie;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.PathContainer;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.util.pattern.PathPattern;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 
+import dev.ratelimit.web.QueryParameters;
 import dev.ratelimit.web.WebCall;
 
 /**
@@ -29,25 +35,23 @@ public final class ExchangeWebCall implements WebCall {
 
 	static final String PATTERN = "org.springframework.web.reactive.HandlerMapping.bestMatchingPattern";
 
+	private static final MethodHandle HEADER_VALUES = headerValues();
+
 	private final ServerWebExchange exchange;
 
 	private final @Nullable String route;
 
-	private final @Nullable Principal principal;
+	private final Signal<Principal> principal;
 
-	private final @Nullable Throwable principalFailure;
-
-	private ExchangeWebCall(ServerWebExchange exchange, @Nullable String route, @Nullable Principal principal,
-			@Nullable Throwable principalFailure) {
+	private ExchangeWebCall(ServerWebExchange exchange, @Nullable String route, Signal<Principal> principal) {
 		this.exchange = exchange;
 		this.route = route;
 		this.principal = principal;
-		this.principalFailure = principalFailure;
 	}
 
 	/**
 	 * The call of an exchange, with the route that the gateway or a handler mapping has
-	 * found for it. To be subscribed to in the context of the exchange: Spring Security
+	 * found for it. Must be subscribed to in the context of the exchange: Spring Security
 	 * keeps the principal there.
 	 */
 	public static Mono<WebCall> of(ServerWebExchange exchange) {
@@ -55,18 +59,32 @@ public final class ExchangeWebCall implements WebCall {
 	}
 
 	/**
-	 * The call of an exchange whose route is known already. Never an error: a principal
-	 * that fails is one that cannot be told.
+	 * The call of an exchange whose route is known already. Never an error: if the
+	 * principal fails, {@link #principal} throws.
 	 */
 	public static Mono<WebCall> of(ServerWebExchange exchange, @Nullable String route) {
 		return exchange.getPrincipal()
-			.map(Optional::of)
-			.defaultIfEmpty(Optional.empty())
-			.<WebCall>map((principal) -> new ExchangeWebCall(exchange, route, principal.orElse(null), null))
-			.onErrorResume((failure) -> Mono.just(new ExchangeWebCall(exchange, route, null, failure)));
+			.materialize()
+			.map((principal) -> new ExchangeWebCall(exchange, route, principal));
 	}
 
-	/** As it came in: what the gateway matched routes by, before filters rewrote it. */
+	/**
+	 * The call of an exchange without its principal.
+	 */
+	static WebCall anonymous(ServerWebExchange exchange) {
+		return new ExchangeWebCall(exchange, null, Signal.complete());
+	}
+
+	/**
+	 * Calls of an exchange whose routes are known before a handler is found, by route.
+	 */
+	static Mono<Function<String, WebCall>> routed(ServerWebExchange exchange) {
+		return exchange.getPrincipal()
+			.materialize()
+			.map((principal) -> (route) -> new ExchangeWebCall(exchange, route, principal));
+	}
+
+	/** The path that the gateway matched routes by, before filters rewrote it. */
 	@Override
 	public String rawPath() {
 		if (this.exchange.getAttribute(MATCHED_PATH) instanceof PathContainer path) {
@@ -76,24 +94,46 @@ public final class ExchangeWebCall implements WebCall {
 	}
 
 	@Override
+	public String method() {
+		return this.exchange.getRequest().getMethod().name();
+	}
+
+	@Override
+	public String contextPath() {
+		return this.exchange.getRequest().getPath().contextPath().value();
+	}
+
+	@Override
 	public @Nullable String route() {
 		return this.route;
 	}
 
 	@Override
+	@SuppressWarnings("unchecked")
 	public List<String> headers(String name) {
-		HttpHeaders headers = this.exchange.getRequest().getHeaders();
-		if (headers.getFirst(name) == null) {
-			return List.of();
+		try {
+			List<String> values = (List<String>) HEADER_VALUES.invokeExact(this.exchange.getRequest().getHeaders(),
+					name);
+			return (values != null) ? values : List.of();
 		}
-		// The one way to all values that Spring 6 and 7 have in common.
-		List<String> all = new ArrayList<>();
-		headers.forEach((header, values) -> {
-			if (header.equalsIgnoreCase(name)) {
-				all.addAll(values);
-			}
-		});
-		return all;
+		catch (RuntimeException | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public List<String> query(String name) {
+		String query = this.exchange.getRequest().getURI().getRawQuery();
+		return (query != null) ? QueryParameters.values(query, name) : List.of();
+	}
+
+	@Override
+	public List<String> cookies(String name) {
+		List<HttpCookie> cookies = this.exchange.getRequest().getCookies().get(name);
+		return (cookies == null) ? List.of() : cookies.stream().map(HttpCookie::getValue).toList();
 	}
 
 	@Override
@@ -104,10 +144,27 @@ public final class ExchangeWebCall implements WebCall {
 
 	@Override
 	public @Nullable Principal principal() {
-		if (this.principalFailure != null) {
-			throw new IllegalStateException("the principal failed", this.principalFailure);
+		if (this.principal.isOnError()) {
+			throw new IllegalStateException("the principal failed", this.principal.getThrowable());
 		}
-		return this.principal;
+		return this.principal.get();
+	}
+
+	/**
+	 * {@code HttpHeaders.get} takes an {@code Object} in Spring 6 and a {@code String} in
+	 * Spring 7. What both have in common goes through all headers of a request to find
+	 * the values of one.
+	 */
+	private static MethodHandle headerValues() {
+		try {
+			Class<?> name = ClassUtils.hasMethod(HttpHeaders.class, "get", String.class) ? String.class : Object.class;
+			return MethodHandles.publicLookup()
+				.findVirtual(HttpHeaders.class, "get", MethodType.methodType(List.class, name))
+				.asType(MethodType.methodType(List.class, HttpHeaders.class, String.class));
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new IllegalStateException("HttpHeaders has no method that gets the values of a header", ex);
+		}
 	}
 
 	private static @Nullable String route(ServerWebExchange exchange) {

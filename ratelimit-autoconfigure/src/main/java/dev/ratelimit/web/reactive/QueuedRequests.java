@@ -15,7 +15,7 @@ import reactor.core.scheduler.Scheduler;
  * left the queue too, as a refusal is (reactor/reactor-netty#4361). Handling a request as
  * a task of its own lets the queue be emptied first.
  */
-public final class QueuedRequests implements HttpHandlerDecoratorFactory {
+final class QueuedRequests implements HttpHandlerDecoratorFactory {
 
 	private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+).*");
 
@@ -23,9 +23,9 @@ public final class QueuedRequests implements HttpHandlerDecoratorFactory {
 
 	/**
 	 * Whether a version of Reactor Netty has the fault. No 1.2 is known to have the fix.
-	 * @param version as its manifest has it, null if there is none
+	 * @param version version in the manifest, {@code null} if there is none
 	 */
-	public static boolean neededBy(@Nullable String version) {
+	static boolean neededBy(@Nullable String version) {
 		Matcher matcher = VERSION.matcher((version != null) ? version : "");
 		if (!matcher.matches()) {
 			return true;

@@ -3,13 +3,16 @@ package dev.ratelimit.web.servlet;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.Principal;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
+import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.IpAddress;
+import dev.ratelimit.web.QueryParameters;
 import dev.ratelimit.web.WebCall;
 
 /**
@@ -22,12 +25,22 @@ public final class ServletWebCall implements WebCall {
 
 	private final HttpServletRequest request;
 
-	private ServletWebCall(HttpServletRequest request) {
+	private final @Nullable String route;
+
+	private ServletWebCall(HttpServletRequest request, @Nullable String route) {
 		this.request = request;
+		this.route = route;
 	}
 
 	public static WebCall of(HttpServletRequest request) {
-		return new ServletWebCall(request);
+		return new ServletWebCall(request, null);
+	}
+
+	/**
+	 * The call of a request whose route is known before a handler is found.
+	 */
+	static WebCall of(HttpServletRequest request, String route) {
+		return new ServletWebCall(request, route);
 	}
 
 	@Override
@@ -36,7 +49,20 @@ public final class ServletWebCall implements WebCall {
 	}
 
 	@Override
+	public String method() {
+		return this.request.getMethod();
+	}
+
+	@Override
+	public String contextPath() {
+		return this.request.getContextPath();
+	}
+
+	@Override
 	public @Nullable String route() {
+		if (this.route != null) {
+			return this.route;
+		}
 		Object pattern = this.request.getAttribute(PATTERN);
 		return (pattern != null) ? pattern.toString() : null;
 	}
@@ -44,6 +70,23 @@ public final class ServletWebCall implements WebCall {
 	@Override
 	public List<String> headers(String name) {
 		return Collections.list(this.request.getHeaders(name));
+	}
+
+	/** Without the parameters of the request, which would read a form in the body. */
+	@Override
+	public List<String> query(String name) {
+		String query = this.request.getQueryString();
+		return (query != null) ? QueryParameters.values(query, name) : List.of();
+	}
+
+	@Override
+	public List<String> cookies(String name) {
+		Cookie[] cookies = this.request.getCookies();
+		return (cookies == null) ? List.of()
+				: Arrays.stream(cookies)
+					.filter((cookie) -> cookie.getName().equals(name))
+					.map(Cookie::getValue)
+					.toList();
 	}
 
 	@Override
@@ -55,7 +98,7 @@ public final class ServletWebCall implements WebCall {
 		int zone = text.indexOf('%');
 		IpAddress address = IpAddress.parse((zone < 0) ? text : text.substring(0, zone));
 		try {
-			// Only ever a literal, so that nobody is asked for a name.
+			// Always a literal, so no name is looked up.
 			return (address != null) ? InetAddress.getByName(address.toString()) : null;
 		}
 		catch (UnknownHostException ex) {

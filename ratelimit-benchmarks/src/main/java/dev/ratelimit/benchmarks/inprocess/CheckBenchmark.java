@@ -22,16 +22,11 @@ import dev.ratelimit.Enforcement;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.lease.LeaseOptions;
-import dev.ratelimit.lease.LeasedCounters;
-import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.LimiterOptions;
-import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
-import dev.ratelimit.policy.PolicySet;
 
 /**
  * The whole way of a check through the public interface, on 100 callers, with counters in
@@ -74,16 +69,13 @@ public class CheckBenchmark {
 	}
 
 	private static RateLimiter limiter(Policy policy) {
-		PolicySet policies = PolicySet.of(policy);
-		MemoryCounters memory = new MemoryCounters(100_000, MemoryCounters::systemMicros);
-		Counters counters = memory;
+		Counters counters = new MemoryCounters(100_000, MemoryCounters::systemMicros);
 		if (policy.settings().enforcement() == Enforcement.LEASED) {
 			HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
-			counters = new LeasedCounters(memory, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
-			}, System::nanoTime);
+			counters = RateLimiterBuilder.leased(counters, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
+			});
 		}
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, Fallback.to(memory),
-				LimiterOptions.DEFAULTS, List.of());
+		return RateLimiterBuilder.on(counters).policies(policy).build();
 	}
 
 	/** {@code … jmh CheckBenchmark.oneLimit} */

@@ -23,6 +23,7 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -60,7 +61,8 @@ public class HotCountersBenchmark {
 	@Setup
 	public void prepare() {
 		CounterSpec spec = new CounterSpec(Algorithm.GCRA,
-				Limit.of("per-tenant", List.of(Dimension.TENANT), "1000000/s"), Enforcement.ADAPTIVE);
+				Limit.of("per-tenant", List.of(Dimension.TENANT), "1000000/s"), Enforcement.ADAPTIVE,
+				new LiveWindows());
 		CounterKeys names = new CounterKeys("rl");
 		this.counters = IntStream.range(0, this.keys)
 			.mapToObj((i) -> new Counter(spec, names, "orders", List.of("tenant-" + i)))
@@ -89,7 +91,8 @@ public class HotCountersBenchmark {
 
 	private boolean test() {
 		int key = (this.keys > 1) ? ThreadLocalRandom.current().nextInt(this.keys) : 0;
-		return this.hot.test(this.counters[key]);
+		this.hot.count(this.counters[key]);
+		return this.hot.isHot(this.counters[key]);
 	}
 
 }

@@ -25,7 +25,6 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
-import dev.ratelimit.metrics.FixedPolicies;
 import dev.ratelimit.metrics.MeterListener;
 import dev.ratelimit.policy.PolicySet;
 
@@ -52,7 +51,7 @@ public class MeterListenerBenchmark {
 
 	private final MeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
-	private final MeterListener listener = new MeterListener(this.registry, () -> this.policies, FixedPolicies.NONE);
+	private final MeterListener listener = new MeterListener(this.registry, () -> this.policies, List.of());
 
 	private final Decision allowed = decision(Decision.Outcome.ALLOWED, 0);
 

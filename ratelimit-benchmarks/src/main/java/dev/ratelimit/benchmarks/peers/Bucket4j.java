@@ -48,7 +48,7 @@ final class Bucket4j implements Contender {
 	private static BucketConfiguration configuration(Keys keys) {
 		return BucketConfiguration.builder()
 			.addLimit((limit) -> keys.busy() ? limit.capacity(90_000_000).refillGreedy(90_000_000, Duration.ofDays(1))
-					: limit.capacity(100).refillGreedy(100, Duration.ofMinutes(1)))
+					: limit.capacity(1_440).refillGreedy(1_440, Duration.ofDays(1)))
 			.build();
 	}
 

@@ -1,9 +1,7 @@
 package dev.ratelimit.benchmarks.peers;
 
 import java.time.Duration;
-import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -26,6 +24,8 @@ final class ClosedLoop {
 	/** No limiter takes this long, unless it has lost an answer. */
 	private static final Duration LOST = Duration.ofSeconds(90);
 
+	private static final int OVER = -1;
+
 	private final Contender contender;
 
 	private final Workload workload;
@@ -39,13 +39,39 @@ final class ClosedLoop {
 	 * Runs until the time is over and all answers are there.
 	 */
 	Tally run(Duration duration) {
+		int keys = this.workload.keys().count();
+		long end = System.nanoTime() + duration.toNanos();
+		return run(duration, (random, now) -> (now - end >= 0) ? OVER : (keys > 1) ? random.nextInt(keys) : 0);
+	}
+
+	/**
+	 * Makes one check of every key, so that all counters exist.
+	 */
+	void fill() {
+		int keys = this.workload.keys().count();
+		AtomicInteger next = new AtomicInteger();
+		run(LOST, (random, now) -> {
+			int key = next.getAndIncrement();
+			return (key < keys) ? key : OVER;
+		});
+	}
+
+	private Tally run(Duration duration, KeySource keys) {
 		ExecutorService threads = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
 		try {
-			return new Run(threads, duration).await();
+			return new Run(threads, duration, keys).await();
 		}
 		finally {
 			threads.shutdownNow();
 		}
+	}
+
+	/** Which key is next. */
+	private interface KeySource {
+
+		/** The key, or {@link #OVER} to stop. */
+		int next(SplittableRandom random, long now);
+
 	}
 
 	private final class Run {
@@ -56,18 +82,15 @@ final class ClosedLoop {
 
 		private final long nanos;
 
-		private final Queue<Tally> tallies = new ConcurrentLinkedQueue<>();
+		private final KeySource keys;
 
-		private final ThreadLocal<Tally> tally = ThreadLocal.withInitial(() -> {
-			Tally created = new Tally();
-			this.tallies.add(created);
-			return created;
-		});
+		private final Tallies tallies = new Tallies();
 
 		private final CountDownLatch running;
 
-		Run(ExecutorService threads, Duration duration) {
+		Run(ExecutorService threads, Duration duration, KeySource keys) {
 			this.threads = threads;
+			this.keys = keys;
 			this.nanos = duration.toNanos();
 			int inFlight = ClosedLoop.this.workload.inFlight();
 			this.running = new CountDownLatch(inFlight);
@@ -87,10 +110,7 @@ final class ClosedLoop {
 				Thread.currentThread().interrupt();
 				throw new IllegalStateException(ex);
 			}
-			Tally all = new Tally();
-			this.tallies.forEach(all::add);
-			all.took(System.nanoTime() - this.start);
-			return all;
+			return this.tallies.sum(System.nanoTime() - this.start);
 		}
 
 	}
@@ -125,24 +145,24 @@ final class ClosedLoop {
 		}
 
 		private void proceed(int turn) {
-			for (int i = 0; this.sent - this.run.start < this.run.nanos; i++) {
-				if (i == turn) {
-					this.run.threads.execute(this);
+			for (int i = 0; i < turn; i++) {
+				int key = this.run.keys.next(this.random, this.sent);
+				if (key == OVER) {
+					this.run.running.countDown();
 					return;
 				}
 				this.state.set(CALLING);
-				check();
+				check(key);
 				if (this.state.compareAndSet(CALLING, RETURNED)) {
 					return;
 				}
 			}
-			this.run.running.countDown();
+			this.run.threads.execute(this);
 		}
 
-		private void check() {
-			int keys = ClosedLoop.this.workload.keys().count();
+		private void check(int key) {
 			try {
-				ClosedLoop.this.contender.check((keys > 1) ? this.random.nextInt(keys) : 0, this);
+				ClosedLoop.this.contender.check(key, this);
 			}
 			catch (RuntimeException ex) {
 				complete(Contender.Outcome.FAILED);
@@ -152,7 +172,7 @@ final class ClosedLoop {
 		@Override
 		public void complete(Contender.Outcome outcome) {
 			long now = System.nanoTime();
-			this.run.tally.get().add(now - this.sent, outcome);
+			this.run.tallies.add(now - this.sent, outcome);
 			this.sent = now;
 			if (!this.state.compareAndSet(CALLING, ANSWERED)) {
 				// The limiter's thread, which has other answers to bring.

@@ -4,7 +4,7 @@ package dev.ratelimit.benchmarks.peers;
  * A rate limiter that is measured. Keys are numbers from 0; what a limiter needs for
  * them, such as names or requests, is made before the clock runs.
  */
-interface Contender extends AutoCloseable {
+public interface Contender extends AutoCloseable {
 
 	/**
 	 * Asks for one permit.

@@ -14,20 +14,20 @@ import dev.ratelimit.Enforcement;
  */
 enum ContenderKind {
 
-	STRICT("ours-strict", Workloads.ALL, "random-256", "random-1", "hot-256") {
+	STRICT("ours-strict", Workloads.OURS, "existing-256", "existing-half", "lapsed-256", "existing-1", "hot-256") {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
-			return new Ours(uri, Limits.one(keys), keys, deadline);
+			return new Ours(uri, Limits.one(keys), keys.count(), deadline);
 		}
 
 	},
 
-	COMPOSITE("ours-strict-3x2", Workloads.ALL_AND_HUNDRED, "random-256", "hundred-256") {
+	COMPOSITE("ours-strict-3x2", Workloads.OURS_AND_HUNDRED, "existing-256", "lapsed-256", "hundred-256") {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
-			return new Ours(uri, Limits.three(keys, Enforcement.STRICT), keys, deadline);
+			return new Ours(uri, Limits.three(keys, Enforcement.STRICT), keys.count(), deadline);
 		}
 
 	},
@@ -36,16 +36,16 @@ enum ContenderKind {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
-			return new Ours(uri, Limits.three(keys, Enforcement.LEASED), keys, deadline);
+			return new Ours(uri, Limits.three(keys, Enforcement.LEASED), keys.count(), deadline);
 		}
 
 	},
 
-	ADAPTIVE("ours-adaptive-3x2", Workloads.RANDOM_AND_HUNDRED, "hundred-256") {
+	ADAPTIVE("ours-adaptive-3x2", Workloads.EXISTING_AND_HUNDRED, "hundred-256") {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
-			return new Ours(uri, Limits.three(keys, Enforcement.ADAPTIVE), keys, deadline);
+			return new Ours(uri, Limits.three(keys, Enforcement.ADAPTIVE), keys.count(), deadline);
 		}
 
 	},
@@ -54,12 +54,12 @@ enum ContenderKind {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
-			return new Ours(uri, Limits.exhausted(), keys, deadline);
+			return new Ours(uri, Limits.exhausted(), keys.count(), deadline);
 		}
 
 	},
 
-	GATEWAY("scg", Workloads.ALL, "random-256", "hot-256") {
+	GATEWAY("scg", Workloads.ALL, "existing-256", "hot-256") {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
@@ -68,7 +68,7 @@ enum ContenderKind {
 
 	},
 
-	GATEWAY_STATIC("scg-static", Workloads.ALL, "random-256") {
+	GATEWAY_STATIC("scg-static", Workloads.ALL, "existing-256") {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
@@ -77,7 +77,7 @@ enum ContenderKind {
 
 	},
 
-	BUCKET4J("bucket4j", Workloads.ALL, "random-256") {
+	BUCKET4J("bucket4j", Workloads.ALL, "existing-256") {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
@@ -95,7 +95,7 @@ enum ContenderKind {
 
 	},
 
-	REDISSON("redisson", Workloads.ALL, "random-256") {
+	REDISSON("redisson", Workloads.ALL, "existing-256") {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
@@ -104,11 +104,20 @@ enum ContenderKind {
 
 	},
 
-	RAW("raw-evalsha", Workloads.ALL, "random-256", "random-1") {
+	RAW("raw-evalsha", Workloads.ALL_AND_LAPSED, "existing-256", "lapsed-256", "existing-1") {
 
 		@Override
 		Contender open(RedisURI uri, Keys keys, Duration deadline) {
 			return new RawScript(uri, keys);
+		}
+
+	},
+
+	INCRBY("raw-incrby", Workloads.EXISTING, "existing-256") {
+
+		@Override
+		Contender open(RedisURI uri, Keys keys, Duration deadline) {
+			return new IncrBy(uri, keys);
 		}
 
 	};
@@ -155,14 +164,23 @@ enum ContenderKind {
 	/** Shared lists; an enum constant cannot refer to its own class's static fields. */
 	private static final class Workloads {
 
-		static final List<Workload> ALL = of("random-1", "random-64", "random-256", "hot-1", "hot-64", "hot-256");
+		static final List<Workload> ALL = of("existing-1", "existing-64", "existing-256", "hot-1", "hot-64", "hot-256");
 
-		static final List<Workload> ALL_AND_HUNDRED = of("random-1", "random-64", "random-256", "hot-1", "hot-64",
-				"hot-256", "hundred-256");
+		static final List<Workload> ALL_AND_LAPSED = of("existing-1", "existing-64", "existing-256", "lapsed-256",
+				"hot-1", "hot-64", "hot-256");
+
+		/** The open model comes after the closed loop, whose rate it halves. */
+		static final List<Workload> OURS = of("existing-1", "existing-64", "existing-256", "existing-half",
+				"lapsed-256", "hot-1", "hot-64", "hot-256");
+
+		static final List<Workload> OURS_AND_HUNDRED = of("existing-1", "existing-64", "existing-256", "existing-half",
+				"lapsed-256", "hot-1", "hot-64", "hot-256", "hundred-256");
+
+		static final List<Workload> EXISTING = of("existing-1", "existing-64", "existing-256");
+
+		static final List<Workload> EXISTING_AND_HUNDRED = of("existing-256", "hundred-1", "hundred-64", "hundred-256");
 
 		static final List<Workload> HUNDRED = of("hundred-1", "hundred-64", "hundred-256");
-
-		static final List<Workload> RANDOM_AND_HUNDRED = of("random-256", "hundred-1", "hundred-64", "hundred-256");
 
 		static List<Workload> of(String... ids) {
 			return Arrays.stream(ids).map(Workload::parse).toList();

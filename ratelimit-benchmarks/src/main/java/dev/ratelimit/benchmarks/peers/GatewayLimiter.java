@@ -17,8 +17,8 @@ import org.springframework.data.redis.core.script.RedisScript;
 import org.springframework.scripting.support.ResourceScriptSource;
 
 /**
- * Spring Cloud Gateway's own limiter, without the gateway. Rate and burst are equal: with
- * a smaller burst it stores nothing and looks fast.
+ * Spring Cloud Gateway's own limiter, without the gateway. The burst is no smaller than
+ * the rate: with a smaller burst it stores nothing and looks fast.
  */
 final class GatewayLimiter implements Contender {
 
@@ -37,9 +37,9 @@ final class GatewayLimiter implements Contender {
 		this.factory.afterPropertiesSet();
 		this.factory.start();
 		this.limiter = limiter(new ReactiveStringRedisTemplate(this.factory), script);
-		int rate = keys.busy() ? 1_000_000 : 100;
 		this.limiter.getConfig()
-			.put(ROUTE, new RedisRateLimiter.Config().setReplenishRate(rate).setBurstCapacity(rate));
+			.put(ROUTE, new RedisRateLimiter.Config().setReplenishRate(keys.busy() ? 1_000_000 : 1)
+				.setBurstCapacity(keys.busy() ? 1_000_000 : 1_440));
 		this.names = keys.names("user-");
 	}
 

@@ -7,10 +7,9 @@ import dev.ratelimit.Enforcement;
 import dev.ratelimit.Policy;
 
 /**
- * The policies of our own contenders. All pass, except where the point is that they do
- * not: with random keys because the load is spread thin, with busy ones because the limit
- * is out of reach. A state means something for about as long as it takes until its key
- * comes up again; one that expired at once would make Redis look faster than it is.
+ * The policies of our own contenders. All checks pass, except where the point is that
+ * they do not. A permit of an existing key takes a minute to come back, so the counter
+ * outlives the measurement; one of a lapsed key takes a millisecond.
  */
 final class Limits {
 
@@ -20,15 +19,26 @@ final class Limits {
 	}
 
 	static Policy one(Keys keys) {
-		return Policy.builder(POLICY)
-			.limit("per-user", List.of(Dimension.USER), keys.busy() ? "90000000/d" : "100/m")
-			.build();
+		String quota = switch (keys) {
+			case EXISTING -> "1440/d";
+			case LAPSED -> "1000/s";
+			case HUNDRED, HOT -> "90000000/d";
+		};
+		return Policy.builder(POLICY).limit("per-user", List.of(Dimension.USER), quota).build();
 	}
 
-	/** Three limits of two quotas each. */
+	/** Three limits of two quotas each. Ten users share a tenant. */
 	static Policy three(Keys keys, Enforcement enforcement) {
-		String[] single = keys.busy() ? outOfReach() : new String[] { "100/m", "2000/h" };
-		String[] shared = keys.busy() ? outOfReach() : new String[] { "1000/m", "20000/h" };
+		String[] single = switch (keys) {
+			case EXISTING -> quotas("1440/d", "20000/7d");
+			case LAPSED -> quotas("1000/s", "30000/m");
+			case HUNDRED, HOT -> outOfReach();
+		};
+		String[] shared = switch (keys) {
+			case EXISTING -> quotas("14400/d", "200000/7d");
+			case LAPSED -> quotas("10000/s", "300000/m");
+			case HUNDRED, HOT -> outOfReach();
+		};
 		return Policy.builder(POLICY)
 			.limit("per-user", List.of(Dimension.USER), single)
 			.limit("per-tenant", List.of(Dimension.TENANT), shared)
@@ -47,7 +57,11 @@ final class Limits {
 	}
 
 	private static String[] outOfReach() {
-		return new String[] { "60000000/m", "90000000/d" };
+		return quotas("60000000/m", "90000000/d");
+	}
+
+	private static String[] quotas(String... quotas) {
+		return quotas;
 	}
 
 }

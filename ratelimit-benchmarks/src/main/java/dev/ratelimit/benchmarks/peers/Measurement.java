@@ -3,6 +3,9 @@ package dev.ratelimit.benchmarks.peers;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
+import dev.ratelimit.benchmarks.common.Machine;
+import dev.ratelimit.benchmarks.common.Median;
+
 /**
  * One contender under one workload; a worker's answer, and, as medians, the result.
  *
@@ -44,9 +47,12 @@ record Measurement(String contender, String workload, double throughput, double 
 	}
 
 	private static double median(List<Measurement> rounds, ToDoubleFunction<Measurement> number) {
-		double[] sorted = rounds.stream().mapToDouble(number).sorted().toArray();
-		int middle = sorted.length / 2;
-		return (sorted.length % 2 == 1) ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+		return Median.of(rounds.stream().mapToDouble(number).toArray()).value();
+	}
+
+	/** Processor time of client and Redis per check. */
+	double allCpuMicros() {
+		return this.clientCpuMicros + this.redisCpuMicros;
 	}
 
 	/** Whether the checks were decided as they should have been. */

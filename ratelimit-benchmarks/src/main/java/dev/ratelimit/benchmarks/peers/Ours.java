@@ -18,20 +18,14 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.Deadlines;
-import dev.ratelimit.guard.GuardedCounters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.lease.LeaseOptions;
-import dev.ratelimit.lease.LeasedCounters;
-import dev.ratelimit.limiter.Fallback;
 import dev.ratelimit.limiter.LimiterOptions;
-import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.memory.MemoryCounters;
-import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.redis.ClientSettings;
 import dev.ratelimit.redis.RedisConnector;
 import dev.ratelimit.redis.RedisCounters;
@@ -41,7 +35,10 @@ import dev.ratelimit.redis.RedisCounters;
  * it, but without listeners. Degraded decisions count as failed: they are fast, but not
  * what is measured.
  */
-final class Ours implements Contender {
+public final class Ours implements Contender {
+
+	/** Name of the policy. */
+	public static final String POLICY = Limits.POLICY;
 
 	private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -62,7 +59,13 @@ final class Ours implements Contender {
 
 	private final Request[] requests;
 
-	Ours(RedisURI uri, Policy policy, Keys keys, Duration deadline) {
+	/**
+	 * Connects a limiter.
+	 * @param policy its only policy, named {@link #POLICY}
+	 * @param keys number of callers
+	 * @param deadline of a check
+	 */
+	public Ours(RedisURI uri, Policy policy, int keys, Duration deadline) {
 		this.client = RedisClient.create(this.resources, uri);
 		this.client.setOptions(ClientSettings.options(ClientOptions.create()));
 		this.connector = RedisConnector.to(this.client, "redis");
@@ -70,23 +73,24 @@ final class Ours implements Contender {
 			throw new IllegalStateException("no connection to " + uri.getHost() + ":" + uri.getPort());
 		}
 		this.deadlines = new Deadlines(this.resources.eventExecutorGroup());
-		PolicySet policies = PolicySet.of(policy);
-		this.limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters(),
-				Fallback.to(new MemoryCounters(100_000, MemoryCounters::systemMicros)),
-				new LimiterOptions(deadline, FailureMode.ALLOW, 64), List.of());
-		this.requests = IntStream.range(0, keys.count()).mapToObj(Ours::request).toArray(Request[]::new);
+		this.limiter = RateLimiterBuilder.on(counters(deadline))
+			.policies(policy)
+			.options(new LimiterOptions(deadline, FailureMode.ALLOW, 64))
+			.build();
+		this.requests = IntStream.range(0, keys).mapToObj(Ours::request).toArray(Request[]::new);
 	}
 
-	private Counters counters() {
+	private Counters counters(Duration deadline) {
 		Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of());
-		Counters guarded = new GuardedCounters(RedisCounters.on(this.connector), nodes, this.deadlines);
+		Counters guarded = RateLimiterBuilder.guarded(RedisCounters.on(this.connector), nodes, this.deadlines,
+				deadline);
 		HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
-		return new LeasedCounters(guarded, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
-		}, System::nanoTime);
+		return RateLimiterBuilder.leased(guarded, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
+		});
 	}
 
 	private static Request request(int key) {
-		return Request.of(Limits.POLICY)
+		return Request.of(POLICY)
 			.with(Dimension.USER, "user-" + (1_000_000_000 + key))
 			.with(Dimension.TENANT, "tenant-" + (1_000_000 + key / SHARED))
 			.with(Dimension.IP, "10." + (key >> 16) + "." + (key >> 8 & 0xff) + "." + (key & 0xff));

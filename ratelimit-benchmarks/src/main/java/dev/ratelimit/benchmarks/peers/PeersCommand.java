@@ -1,6 +1,5 @@
 package dev.ratelimit.benchmarks.peers;
 
-import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,16 +10,17 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.benchmarks.common.Machine;
+import dev.ratelimit.benchmarks.common.MeasuredRedis;
+import dev.ratelimit.benchmarks.common.RunOptions;
 
 /**
  * Our limiter beside others, each in a JVM of its own. In every round each has its turn;
@@ -35,15 +35,15 @@ import dev.ratelimit.testing.RedisServer;
 public final class PeersCommand implements Callable<Integer> {
 
 	/** What is promised, less the time to start and to report. */
-	private static final Duration QUICK = Duration.ofSeconds(470);
+	private static final Duration QUICK = Duration.ofSeconds(590);
 
-	@Option(names = "--quick",
-			description = "Only what the ratios need, measured for a shorter time: ends within 8 minutes.")
-	private boolean quick;
+	/** Quick: only what the ratios need, measured for a shorter time. */
+	@Mixin
+	private RunOptions options = new RunOptions();
 
 	@Option(names = "--only", split = ",", paramLabel = "CONTENDER", description = "Only these contenders: "
 			+ "ours-strict, ours-strict-3x2, ours-leased-3x2, ours-adaptive-3x2, ours-refused-3x2, scg, scg-static, "
-			+ "bucket4j, bucket4j-batching, redisson, raw-evalsha.")
+			+ "bucket4j, bucket4j-batching, redisson, raw-evalsha, raw-incrby.")
 	private List<String> only = List.of();
 
 	@Option(names = "--rounds", defaultValue = "3", paramLabel = "N",
@@ -64,49 +64,23 @@ public final class PeersCommand implements Callable<Integer> {
 	@SuppressWarnings("NullAway.Init")
 	private Duration deadline;
 
-	@Option(names = "--uri", paramLabel = "URI",
-			description = "An empty standalone Redis to measure on instead of one started for it; it is flushed.")
-	private @Nullable String uri;
-
-	@Option(names = "--json", paramLabel = "FILE", description = "Also writes results and ratios to a file.")
-	private @Nullable File json;
-
 	@Spec
 	@SuppressWarnings("NullAway.Init")
 	private CommandSpec spec;
 
 	@Override
 	public Integer call() throws IOException {
-		Report report;
-		if (this.uri != null) {
-			report = measure(RedisURI.create(this.uri));
-		}
-		else {
-			try (RedisServer server = RedisServer.start()) {
-				report = measure(server.uri());
-			}
-		}
-		report.print(this.spec.commandLine().getOut());
-		if (this.json != null) {
-			new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValue(this.json, report);
-		}
-		return report.results().stream().allMatch(Measurement::sound) ? 0 : 1;
-	}
-
-	private Report measure(RedisURI redis) throws IOException {
 		double loadBefore = Machine.loadAverage();
-		try (ServerProbe probe = new ServerProbe(redis)) {
-			if (!probe.empty()) {
-				throw new IllegalStateException(
-						"the Redis at " + redis.getHost() + ":" + redis.getPort() + " holds keys, use an empty one");
-			}
-			Plan plan = plan(redis);
+		try (MeasuredRedis redis = this.options.openRedis()) {
+			Plan plan = plan(redis.uri());
 			List<Measurement> measured = run(plan);
-			probe.flush();
-			return Report.of(
-					new Report.Environment(probe.version(), Runtime.version().toString(), Machine.cores(), loadBefore,
-							Machine.loadAverage(), measured.size() / plan.workloads(), plan.measure().toMillis() / 1e3),
-					measured);
+			redis.flush();
+			Report report = Report.of(new Report.Environment(redis.toString(), Runtime.version().toString(),
+					Machine.cores(), loadBefore, Machine.loadAverage(), measured.size() / plan.workloads(),
+					plan.measure().toMillis() / 1e3, this.deadline.toMillis()), measured);
+			report.print(this.spec.commandLine().getOut());
+			this.options.write(report);
+			return report.passed() ? 0 : 1;
 		}
 	}
 
@@ -115,7 +89,8 @@ public final class PeersCommand implements Callable<Integer> {
 		Map<ContenderKind, WorkerProcess> workers = new EnumMap<>(ContenderKind.class);
 		try {
 			Progress progress = new Progress(plan);
-			for (int round = 1; round <= plan.rounds() && (!this.quick || progress.fits(round, QUICK)); round++) {
+			for (int round = 1; round <= plan.rounds()
+					&& (!this.options.quick() || progress.fits(round, QUICK)); round++) {
 				for (ContenderKind kind : plan.contenders()) {
 					progress.begin(round, kind);
 					if (round == 1) {
@@ -139,9 +114,9 @@ public final class PeersCommand implements Callable<Integer> {
 	private Plan plan(RedisURI redis) {
 		List<ContenderKind> contenders = this.only.isEmpty() ? Arrays.asList(ContenderKind.values())
 				: this.only.stream().map(ContenderKind::parse).toList();
-		Duration warmUp = (this.warmUp != null) ? this.warmUp : Duration.ofSeconds(this.quick ? 12 : 20);
-		Duration measure = (this.measure != null) ? this.measure : Duration.ofSeconds(this.quick ? 3 : 5);
-		return new Plan(redis, contenders, this.quick, this.rounds, this.deadline, warmUp, measure);
+		Duration warmUp = (this.warmUp != null) ? this.warmUp : Duration.ofSeconds(this.options.quick() ? 12 : 20);
+		Duration measure = (this.measure != null) ? this.measure : Duration.ofSeconds(this.options.quick() ? 3 : 5);
+		return new Plan(redis, contenders, this.options.quick(), this.rounds, this.deadline, warmUp, measure);
 	}
 
 }

@@ -23,6 +23,9 @@ record Plan(RedisURI uri, List<ContenderKind> contenders, boolean quick, int rou
 
 	private static final Duration CONNECT = Duration.ofMillis(500);
 
+	/** To make the counters exist. */
+	private static final Duration FILL = Duration.ofSeconds(2);
+
 	List<Workload> workloads(ContenderKind kind) {
 		return kind.workloads(this.quick);
 	}
@@ -39,7 +42,7 @@ record Plan(RedisURI uri, List<ContenderKind> contenders, boolean quick, int rou
 
 	/** How long a contender's turn will take. */
 	Duration estimate(int round, ContenderKind kind) {
-		Duration each = CONNECT.plus(settle()).plus(this.measure);
+		Duration each = CONNECT.plus(FILL).plus(settle()).plus(this.measure);
 		Duration turn = each.multipliedBy(workloads(kind).size());
 		return (round > 1) ? turn : turn.plus(START).plus(this.warmUp);
 	}

@@ -44,8 +44,12 @@ final class RawScript implements Contender {
 		this.keys = Arrays.stream(keys.names("raw:user-"))
 			.map((name) -> new byte[][] { bytes(name) })
 			.toArray(byte[][][]::new);
-		this.interval = bytes(keys.busy() ? "960" : "600000");
-		this.burst = bytes(keys.busy() ? "86400000000" : "60000000");
+		this.interval = bytes(switch (keys) {
+			case EXISTING -> "60000000";
+			case LAPSED -> "1000";
+			case HUNDRED, HOT -> "960";
+		});
+		this.burst = bytes((keys == Keys.LAPSED) ? "1000000" : "86400000000");
 	}
 
 	private static byte[] text() {

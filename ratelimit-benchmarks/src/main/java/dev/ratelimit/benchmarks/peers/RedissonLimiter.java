@@ -31,8 +31,8 @@ final class RedissonLimiter implements Contender {
 		this.limiters = Arrays.stream(keys.names("user-"))
 			.map(this.client::getRateLimiter)
 			.toArray(RRateLimiter[]::new);
-		long permits = keys.busy() ? 1_000_000 : 100;
-		Duration window = keys.busy() ? Duration.ofSeconds(1) : Duration.ofMinutes(1);
+		long permits = keys.busy() ? 1_000_000 : 1_440;
+		Duration window = keys.busy() ? Duration.ofSeconds(1) : Duration.ofDays(1);
 		Semaphore room = new Semaphore(SET_AT_ONCE);
 		for (RRateLimiter limiter : this.limiters) {
 			room.acquireUninterruptibly();

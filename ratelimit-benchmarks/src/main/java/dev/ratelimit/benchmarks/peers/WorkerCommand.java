@@ -5,13 +5,18 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lettuce.core.RedisURI;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+
+import dev.ratelimit.benchmarks.common.Machine;
+import dev.ratelimit.benchmarks.common.MeasuredRedis;
 
 /**
  * Measures one contender, in the JVM that {@link WorkerProcess} started for it, and
@@ -23,6 +28,11 @@ public final class WorkerCommand implements Callable<Integer> {
 
 	/** Code that was not compiled yet would miss any other and open the breaker. */
 	private static final Duration COLD_DEADLINE = Duration.ofSeconds(2);
+
+	/** Until the closed loop has shown what the limiter can do, in checks per second. */
+	private static final double SLOW = 10_000;
+
+	private static final Workload FILL = new Workload(Keys.EXISTING, 256);
 
 	@Option(names = "--uri", required = true)
 	@SuppressWarnings("NullAway.Init")
@@ -52,12 +62,15 @@ public final class WorkerCommand implements Callable<Integer> {
 	@SuppressWarnings("NullAway.Init")
 	private Duration measure;
 
+	/** The highest rate of the closed loop so far. */
+	private final Map<Keys, Double> rates = new EnumMap<>(Keys.class);
+
 	@Override
 	public Integer call() throws IOException {
 		RedisURI redis = RedisURI.create(this.uri);
 		ContenderKind kind = ContenderKind.parse(this.contender);
 		BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-		try (ServerProbe probe = new ServerProbe(redis)) {
+		try (MeasuredRedis probe = MeasuredRedis.at(redis)) {
 			warmUp(kind, redis, probe);
 			for (String order = orders.readLine(); order != null; order = orders.readLine()) {
 				Measurement measured = measure(kind, Workload.parse(order), redis, probe);
@@ -67,25 +80,45 @@ public final class WorkerCommand implements Callable<Integer> {
 		return 0;
 	}
 
-	private void warmUp(ContenderKind kind, RedisURI redis, ServerProbe probe) {
+	private void warmUp(ContenderKind kind, RedisURI redis, MeasuredRedis probe) {
 		for (String id : this.workloads) {
 			Workload workload = Workload.parse(id);
 			probe.flush();
 			try (Contender cold = kind.open(redis, workload.keys(), COLD_DEADLINE)) {
-				new ClosedLoop(cold, workload).run(this.warmUp.dividedBy(this.workloads.size()));
+				run(cold, workload, this.warmUp.dividedBy(this.workloads.size()));
 			}
 		}
 	}
 
-	private Measurement measure(ContenderKind kind, Workload workload, RedisURI redis, ServerProbe probe) {
+	/** By a limiter of its own: a breaker that opens here would be open afterwards. */
+	private static void fill(ContenderKind kind, RedisURI redis) {
+		try (Contender cold = kind.open(redis, FILL.keys(), COLD_DEADLINE)) {
+			new ClosedLoop(cold, FILL).fill();
+		}
+	}
+
+	private Tally run(Contender contender, Workload workload, Duration duration) {
+		if (workload.open()) {
+			double rate = this.rates.getOrDefault(workload.keys(), SLOW) / 2;
+			return new OpenLoop(contender, workload.keys(), rate).run(duration);
+		}
+		return new ClosedLoop(contender, workload).run(duration);
+	}
+
+	private Measurement measure(ContenderKind kind, Workload workload, RedisURI redis, MeasuredRedis probe) {
 		probe.flush();
+		if (workload.keys() == Keys.EXISTING) {
+			fill(kind, redis);
+		}
 		try (Contender warm = kind.open(redis, workload.keys(), this.deadline)) {
-			ClosedLoop loop = new ClosedLoop(warm, workload);
-			loop.run(this.settle);
+			run(warm, workload, this.settle);
 			Machine before = Machine.now();
 			double redisBefore = probe.cpuSeconds();
-			Tally tally = loop.run(this.measure);
+			Tally tally = run(warm, workload, this.measure);
 			double redisSeconds = probe.cpuSeconds() - redisBefore;
+			if (!workload.open()) {
+				this.rates.merge(workload.keys(), tally.throughput(), Math::max);
+			}
 			return Measurement.of(kind, workload, tally, Machine.now().since(before), redisSeconds);
 		}
 	}

@@ -3,10 +3,12 @@ package dev.ratelimit.benchmarks.peers;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Collectors;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+
+import dev.ratelimit.benchmarks.common.ChildJvm;
 
 /**
  * A JVM of its own for one contender: what one has made the compiler assume, or left in
@@ -28,15 +30,11 @@ final class WorkerProcess implements AutoCloseable {
 	WorkerProcess(ContenderKind kind, Plan plan) throws IOException {
 		this.kind = kind;
 		// Batching of Bucket4j needs deep stacks.
-		this.process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xss4m",
-				"-Xms512m", "-Xmx512m", "-cp", System.getProperty("java.class.path"),
-				"dev.ratelimit.benchmarks.Benchmarks", "worker", "--uri", plan.uri().toURI().toString(), "--contender",
-				kind.toString(), "--workloads",
-				plan.workloads(kind).stream().map(Workload::id).collect(Collectors.joining(",")), "--deadline",
-				plan.deadline().toString(), "--warm-up", plan.warmUp().toString(), "--settle", plan.settle().toString(),
-				"--measure", plan.measure().toString())
-			.redirectError(ProcessBuilder.Redirect.INHERIT)
-			.start();
+		this.process = ChildJvm.start(List.of("-Xss4m", "-Xms512m", "-Xmx512m"), "dev.ratelimit.benchmarks.Benchmarks",
+				List.of("worker", "--uri", plan.uri().toURI().toString(), "--contender", kind.toString(), "--workloads",
+						plan.workloads(kind).stream().map(Workload::id).collect(Collectors.joining(",")), "--deadline",
+						plan.deadline().toString(), "--warm-up", plan.warmUp().toString(), "--settle",
+						plan.settle().toString(), "--measure", plan.measure().toString()));
 		this.orders = this.process.outputWriter();
 		this.answers = this.process.inputReader();
 	}

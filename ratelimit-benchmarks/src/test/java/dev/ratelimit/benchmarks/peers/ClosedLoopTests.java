@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -50,6 +52,27 @@ class ClosedLoopTests {
 		finally {
 			limiter.shutdownNow();
 		}
+	}
+
+	@Test
+	void fillAsksForEveryKeyOnce() {
+		AtomicIntegerArray checks = new AtomicIntegerArray(Keys.HUNDRED.count());
+
+		new ClosedLoop(new Contender() {
+
+			@Override
+			public void check(int key, Answer answer) {
+				checks.incrementAndGet(key);
+				answer.complete(Outcome.ALLOWED);
+			}
+
+			@Override
+			public void close() {
+			}
+
+		}, WORKLOAD).fill();
+
+		assertThat(IntStream.range(0, checks.length()).map(checks::get)).containsOnly(1);
 	}
 
 	@Test

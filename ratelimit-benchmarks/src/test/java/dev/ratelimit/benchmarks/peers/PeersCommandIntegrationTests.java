@@ -24,11 +24,11 @@ class PeersCommandIntegrationTests {
 
 		new CommandLine(new PeersCommand()).setOut(new PrintWriter(out))
 			.execute("--quick", "--only", "raw-evalsha", "--rounds", "1", "--warm-up", "PT0.2S", "--measure", "PT0.3S",
-					"--json", file.toString());
+					"--redis", "bundled", "--json", file.toString());
 
-		assertThat(out.toString()).contains("| raw-evalsha       | random, 256 in flight ");
+		assertThat(out.toString()).contains("| raw-evalsha       | 100,000 existing, 256 in flight ");
 		JsonNode json = new ObjectMapper().readTree(file.toFile());
-		assertThat(json.at("/results")).hasSize(2);
+		assertThat(json.at("/results")).hasSize(3);
 		assertThat(json.at("/results/0/throughput").asDouble()).isPositive();
 		assertThat(json.at("/results/0/allowedShare").asDouble()).isEqualTo(1);
 		assertThat(json.at("/ratios").has("strict-vs-raw-evalsha-256")).isTrue();

@@ -11,8 +11,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.security.oauth2.jwt.ReactiveJwtDecoder;
 
 /**
- * Wires the demo. Its key is published, so whoever can reach the gateway can be anybody:
- * it says so at every start, and it never runs beside a real issuer.
+ * Wires the demo. Its key is published, so a caller can be anybody: a warning says so at
+ * every start, and the demo refuses to run with a real issuer.
  */
 @Configuration(proxyBeanMethods = false)
 @Profile("demo")
@@ -44,6 +44,11 @@ class DemoConfiguration {
 	@Bean
 	DemoEchoGatewayFilterFactory demoEchoGatewayFilterFactory() {
 		return new DemoEchoGatewayFilterFactory();
+	}
+
+	@Bean
+	DemoLlmGatewayFilterFactory demoLlmGatewayFilterFactory() {
+		return new DemoLlmGatewayFilterFactory();
 	}
 
 }

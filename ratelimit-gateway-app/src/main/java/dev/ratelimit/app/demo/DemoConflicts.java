@@ -9,6 +9,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.security.oauth2.jwt.ReactiveJwtDecoder;
 import org.springframework.util.StringUtils;
 
+import dev.ratelimit.config.InvalidPolicyException;
+
 /**
  * Fails the start when real tokens are configured too: the demo's decoder would silently
  * win over them, and anybody could sign what only the issuer should.
@@ -33,15 +35,23 @@ class DemoConflicts implements BeanFactoryPostProcessor {
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
 		for (String property : PROPERTIES) {
 			if (StringUtils.hasText(this.environment.getProperty(property))) {
-				throw new DemoConflictException("property '" + property + "' is set");
+				throw conflict("property '" + property + "' is set");
 			}
 		}
 		Arrays.stream(beanFactory.getBeanNamesForType(ReactiveJwtDecoder.class, true, false))
 			.filter((name) -> !name.equals(this.ownDecoder))
 			.findFirst()
 			.ifPresent((name) -> {
-				throw new DemoConflictException("there is a ReactiveJwtDecoder bean '" + name + "'");
+				throw conflict("there is a ReactiveJwtDecoder bean '" + name + "'");
 			});
+	}
+
+	private static InvalidPolicyException conflict(String why) {
+		return new InvalidPolicyException(
+				"Profile 'demo' accepts tokens signed with a published key, but real tokens are configured as well: "
+						+ why + ".",
+				"Start without profile 'demo' to verify real tokens (with Maven: -Dspring-boot.run.profiles=default), "
+						+ "or remove the other source of tokens to try the demo.");
 	}
 
 }

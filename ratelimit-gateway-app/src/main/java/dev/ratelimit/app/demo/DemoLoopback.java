@@ -13,8 +13,8 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.Profiles;
 
 /**
- * Lets the demo listen on this host only, whatever else is configured: anybody who
- * reaches it can be anybody. {@code ratelimit.demo.remote} opens it, as containers need.
+ * Makes the demo listen on this host only, because its callers can be anybody.
+ * {@code ratelimit.demo.remote} opens it, as containers need.
  */
 class DemoLoopback implements EnvironmentPostProcessor, Ordered {
 

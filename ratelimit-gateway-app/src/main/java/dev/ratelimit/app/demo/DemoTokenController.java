@@ -20,13 +20,13 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Makes whoever asks whomever they want to be, as long as they ask from this host.
+ * Issues tokens for any user, tenant and role to callers on this host.
  */
 @RestController
 @Profile("demo")
 class DemoTokenController {
 
-	// A proxy on this host would make the whole world look local.
+	// Behind a proxy on this host, every caller would look local.
 	private static final List<String> PROXY_HEADERS = List.of("X-Forwarded-For", "Forwarded");
 
 	private final DemoProperties properties;

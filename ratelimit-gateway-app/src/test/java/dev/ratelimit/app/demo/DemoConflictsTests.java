@@ -14,6 +14,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.security.oauth2.jwt.ReactiveJwtDecoder;
 
 import dev.ratelimit.app.RateLimitGatewayApplication;
+import dev.ratelimit.config.InvalidPolicyException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -46,14 +47,14 @@ class DemoConflictsTests {
 			"opaquetoken.introspection-uri" })
 	void realTokensFailTheStart(String property) {
 		this.runner.withPropertyValues("spring.security.oauth2.resourceserver." + property + "=https://issuer.example")
-			.run((context) -> assertThat(context.getStartupFailure()).isInstanceOf(DemoConflictException.class)
+			.run((context) -> assertThat(context.getStartupFailure()).isInstanceOf(InvalidPolicyException.class)
 				.hasMessageContaining("'spring.security.oauth2.resourceserver." + property + "'"));
 	}
 
 	@Test
 	void decoderOfTheUserFailsTheStart() {
 		this.runner.withBean("theirDecoder", ReactiveJwtDecoder.class, DemoTokens::decoder)
-			.run((context) -> assertThat(context.getStartupFailure()).isInstanceOf(DemoConflictException.class)
+			.run((context) -> assertThat(context.getStartupFailure()).isInstanceOf(InvalidPolicyException.class)
 				.hasMessageContaining("'theirDecoder'"));
 	}
 
@@ -68,7 +69,7 @@ class DemoConflictsTests {
 	@Test
 	void applicationSaysWhatToDo(CapturedOutput output) {
 		SpringApplicationBuilder application = new SpringApplicationBuilder(RateLimitGatewayApplication.class);
-		assertThatExceptionOfType(DemoConflictException.class).isThrownBy(
+		assertThatExceptionOfType(InvalidPolicyException.class).isThrownBy(
 				() -> application
 					.run("--spring.profiles.active=demo", "--server.port=0", "--management.server.port=0",
 							"--spring.security.oauth2.resourceserver.jwt.issuer-uri=https://issuer.example")

@@ -1,7 +1,11 @@
 package dev.ratelimit.app.demo;
 
+import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -11,9 +15,14 @@ import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.web.reactive.server.EntityExchangeResult;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Request;
 import dev.ratelimit.app.RateLimitGatewayApplication;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The demo's limits from the first request to the refusal, with windows so long that no
@@ -25,12 +34,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 				"ratelimit.policies.demo-login.limits.per-ip.quota=3/d",
 				"ratelimit.policies.demo-api.limits.per-user.quota=5/d",
 				"ratelimit.policies.demo-api.limits.per-tenant.quota=8/d",
-				"ratelimit.policies.demo-api.limits.per-ip.quota=1000/d" })
+				"ratelimit.policies.demo-api.limits.per-ip.quota=1000/d",
+				"ratelimit.policies.demo-llm.limits.per-ip.quota=1000/30d burst 5000" })
 @ActiveProfiles("demo")
 class DemoLimitsTests {
 
 	@Autowired
 	private WebTestClient gateway;
+
+	@Autowired
+	private RateLimiter limiter;
 
 	@Test
 	void allowedResponseSaysWhatIsLeft() {
@@ -45,6 +58,35 @@ class DemoLimitsTests {
 		assertThat(headers.getFirst("RateLimit-Policy")).contains("\"per-user\";q=5;w=86400");
 		assertThat(headers.getFirst("RateLimit")).startsWith("\"per-user\";r=4;t=");
 		assertThat(headers.getFirst(HttpHeaders.RETRY_AFTER)).isNull();
+	}
+
+	@Test
+	void answerOfTheModelIsSettledAfterItsEstimate() {
+		long used = 0;
+		for (String path : List.of("/demo/llm", "/demo/llm?stream=true", "/demo/llm")) {
+			long before = 5_000 - used;
+			await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(remaining()).isEqualTo(before));
+			EntityExchangeResult<byte[]> answer = this.gateway.mutate()
+				.responseTimeout(Duration.ofSeconds(60))
+				.build()
+				.get()
+				.uri(path)
+				.exchange()
+				.expectBody()
+				.returnResult();
+			assertThat(answer.getResponseHeaders().getFirst("X-RateLimit-Remaining"))
+				.isEqualTo(Long.toString(before - 400));
+			Matcher tokens = Pattern.compile("\"total_tokens\":(\\d+)").matcher(new String(answer.getResponseBody()));
+			assertThat(tokens.find()).isTrue();
+			used += Long.parseLong(tokens.group(1));
+		}
+	}
+
+	private long remaining() {
+		Decision decision = this.limiter.check(Request.of("demo-llm").with(Dimension.IP, "127.0.0.1").withCost(0))
+			.toCompletableFuture()
+			.join();
+		return decision.remaining();
 	}
 
 	@Test

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import dev.ratelimit.guard.BreakerState;
 
 /** When the breakers of each gateway of a case changed. */
-final class Breakers {
+public final class Breakers {
 
 	private final Phases phases;
 

@@ -181,10 +181,10 @@ final class FaultCase implements AutoCloseable {
 		return this.phases.at(nanos);
 	}
 
-	/** The pauses of this machine in the time after a phase began. */
-	Duration pauses(Phase phase, Duration time) {
+	/** What others took of this machine in the time after a phase began. */
+	Duration lost(Phase phase, Duration time) {
 		long start = this.phases.start(phase);
-		return Pauses.between(start, start + time.toNanos());
+		return Pauses.lost(start, start + time.toNanos());
 	}
 
 	Stalls stalls() {

@@ -2,6 +2,7 @@ package dev.ratelimit.app.fault;
 
 import java.util.Map;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.testing.RedisServer;
@@ -9,6 +10,7 @@ import dev.ratelimit.testing.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** One caller who is somebody else each time costs memory in Redis and nowhere else. */
+@Tag("alone")
 class ManyKeysIntegrationTests {
 
 	/** More than with jemalloc: the binary of the tests has none. */

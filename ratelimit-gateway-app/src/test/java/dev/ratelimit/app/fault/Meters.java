@@ -1,11 +1,18 @@
 package dev.ratelimit.app.fault;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 
 import dev.ratelimit.guard.BreakerState;
+
+import static org.awaitility.Awaitility.await;
 
 /** What the gateways of a case have metered. */
 record Meters(FaultCase fault) {
@@ -56,6 +63,29 @@ record Meters(FaultCase fault) {
 			.stream()
 			.flatMap((gateway) -> registry(gateway).get("ratelimit.breaker.state").gauges().stream())
 			.allMatch((gauge) -> gauge.value() == BreakerState.CLOSED.ordinal());
+	}
+
+	/** Every gateway has metered an outage that is over, and tells how long it took. */
+	void assertOutage() {
+		await("the end of the outage").atMost(Duration.ofSeconds(90)).until(() -> outages() > 0);
+		System.out.printf(Locale.ROOT, "  ratelimit.outage: at least %d per gateway, %.2f s on average%n", outages(),
+				outageSeconds());
+	}
+
+	/** How many outages each of the gateways has metered at least. */
+	private long outages() {
+		return registries()
+			.mapToLong((registry) -> registry.get("ratelimit.outage").timers().stream().mapToLong(Timer::count).sum())
+			.min()
+			.orElseThrow();
+	}
+
+	/** How long they lasted on average, in seconds. */
+	private double outageSeconds() {
+		List<Timer> timers = registries().flatMap((registry) -> registry.get("ratelimit.outage").timers().stream())
+			.toList();
+		return timers.stream().mapToDouble((timer) -> timer.totalTime(TimeUnit.SECONDS)).sum()
+				/ timers.stream().mapToLong(Timer::count).sum();
 	}
 
 	private double sum(String meter, String reason) {

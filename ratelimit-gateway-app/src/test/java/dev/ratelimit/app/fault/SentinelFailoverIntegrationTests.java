@@ -65,6 +65,7 @@ class SentinelFailoverIntegrationTests {
 			assertThat(admittedInTheEnd(seen)).isGreaterThanOrEqualTo(LIMIT * UNSETTLED.toSeconds() * 80 / 100);
 			assertThat(old.calls("evalsha")).as("asked since it is a replica").isZero();
 			assertThat(promoted.calls("evalsha")).isPositive();
+			new Meters(fault).assertOutage();
 		}
 	}
 

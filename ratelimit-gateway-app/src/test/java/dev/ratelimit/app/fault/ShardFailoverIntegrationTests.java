@@ -43,6 +43,7 @@ class ShardFailoverIntegrationTests {
 				assertThat(fault.calls().total(Calls::failures)).isZero();
 				assertUnaffected(tenants.elsewhere());
 				tenants.here().forEach((tenant) -> assertAdmitted(tenant, limit, killed.get()));
+				new Meters(fault).assertOutage();
 			}
 		}
 	}

@@ -1,5 +1,6 @@
 package dev.ratelimit.app.fault;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.Enforcement;
@@ -8,6 +9,7 @@ import dev.ratelimit.testing.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("alone")
 class SilentRedisAtStartIntegrationTests {
 
 	@Test
@@ -15,7 +17,11 @@ class SilentRedisAtStartIntegrationTests {
 		try (RedisServer redis = RedisServer.start(); ChaosProxy network = ChaosProxy.before(redis)) {
 			network.swallow();
 			try (FaultCase fault = FaultCase.startDuring("started while a listener accepts and never speaks",
-					Gateway.on(redis).through(network).modes(Enforcement.STRICT), Callers.tenants(Outage.TENANTS))) {
+					Gateway.on(redis)
+						.through(network)
+						.modes(Enforcement.STRICT)
+						.properties("ratelimit.policies-store.start-timeout=0s"),
+					Callers.tenants(Outage.TENANTS))) {
 				fault.during(() -> assertThat(network.accepted()).isNotEmpty());
 				fault.after(network::heal);
 				OpenLoopLoad calls = fault.calls();

@@ -17,7 +17,9 @@ final class Printed {
 	private static final ObjectMapper JSON = new ObjectMapper();
 
 	private static final Set<String> TIMES = Set.of("time", "since", "nextAt", "until", "before", "reset", "resetAfter",
-			"revision");
+			"revision", "number");
+
+	private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 	private Printed() {
 	}
@@ -44,8 +46,14 @@ final class Printed {
 				if (TIMES.contains(name) && (value.isNumber() || value.asText().matches("\\d{4}-.*Z"))) {
 					object.put(name, "…");
 				}
+				else if (name.equals("id")) {
+					object.put(name, value.asText().replaceAll(UUID, "…"));
+				}
 				else if (name.equals("reason")) {
-					object.put(name, value.asText().replaceAll("\\d+(\\.\\d)?", "…"));
+					object.put(name,
+							value.asText()
+								.replaceAll("by instance \\w+", "by instance …")
+								.replaceAll("\\d+(\\.\\d)?", "…"));
 				}
 			}
 		}

@@ -25,8 +25,7 @@ final class WalkThrough {
 	static WalkThrough read() throws IOException {
 		String docs = Files.readString(Path.of("..", "docs", "operations.md"));
 		int start = docs.indexOf("\n## A walk-through");
-		// So long that a reader can watch, and a test need not wait.
-		return new WalkThrough(docs.substring(start, docs.indexOf("\n## ", start + 1)).replace("10s", "3s"));
+		return new WalkThrough(docs.substring(start, docs.indexOf("\n## ", start + 1)));
 	}
 
 	/**

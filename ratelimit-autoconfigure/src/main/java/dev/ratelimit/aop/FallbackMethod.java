@@ -1,0 +1,73 @@
+package dev.ratelimit.aop;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.KotlinDetector;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Answers refused calls of a method. It is called on the bean itself and so not checked.
+ *
+ * @param method the fallback
+ * @param takesRefusal whether its last parameter is the exception
+ */
+record FallbackMethod(Method method, boolean takesRefusal) {
+
+	/**
+	 * Finds the fallback of a method.
+	 * @throws IllegalArgumentException if there is none with a fitting signature
+	 */
+	static FallbackMethod find(String name, Method method, Class<?> type) {
+		if (KotlinDetector.isSuspendingFunction(method)) {
+			throw new IllegalArgumentException("fallbackMethod '" + name
+					+ "' cannot be used on a suspending function: catch RateLimitExceededException instead");
+		}
+		Class<?>[] parameters = method.getParameterTypes();
+		for (Class<?> last = RateLimitExceededException.class; last != Object.class; last = last.getSuperclass()) {
+			Class<?>[] more = Arrays.copyOf(parameters, parameters.length + 1);
+			more[parameters.length] = last;
+			Method found = find(name, type, method, more);
+			if (found != null) {
+				return new FallbackMethod(found, true);
+			}
+		}
+		Method found = find(name, type, method, parameters);
+		if (found == null) {
+			throw new IllegalArgumentException("there is no fallbackMethod '" + name + "' in " + type.getSimpleName()
+					+ " with the same parameters, perhaps followed by a RateLimitExceededException, and the return type "
+					+ method.getReturnType().getSimpleName());
+		}
+		return new FallbackMethod(found, false);
+	}
+
+	private static @Nullable Method find(String name, Class<?> type, Method method, Class<?>[] parameters) {
+		Method found = ReflectionUtils.findMethod(type, name, parameters);
+		boolean fits = found != null && !found.equals(method)
+				&& ClassUtils.isAssignable(method.getReturnType(), found.getReturnType());
+		if (found != null && fits) {
+			ReflectionUtils.makeAccessible(found);
+			return found;
+		}
+		return null;
+	}
+
+	@Nullable Object call(MethodInvocation invocation, RateLimitExceededException refusal) throws Throwable {
+		@Nullable Object[] arguments = invocation.getArguments();
+		if (this.takesRefusal) {
+			arguments = Arrays.copyOf(arguments, arguments.length + 1);
+			arguments[arguments.length - 1] = refusal;
+		}
+		try {
+			return this.method.invoke(invocation.getThis(), arguments);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+	}
+
+}

@@ -1,0 +1,41 @@
+package dev.ratelimit.config;
+
+import java.util.Collection;
+import java.util.Comparator;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the known name that is most similar to an unknown one.
+ */
+public final class Nearest {
+
+	private Nearest() {
+	}
+
+	/**
+	 * The candidate with the fewest differences, {@code null} without candidates.
+	 */
+	public static @Nullable String of(String name, Collection<String> candidates) {
+		return candidates.stream().min(Comparator.comparingInt((known) -> distance(name, known))).orElse(null);
+	}
+
+	/** Single characters to insert, delete or replace to make one text of the other. */
+	static int distance(String one, String other) {
+		int[] row = new int[other.length() + 1];
+		for (int j = 0; j <= other.length(); j++) {
+			row[j] = j;
+		}
+		for (int i = 1; i <= one.length(); i++) {
+			int diagonal = row[0];
+			row[0] = i;
+			for (int j = 1; j <= other.length(); j++) {
+				int replaced = diagonal + ((one.charAt(i - 1) == other.charAt(j - 1)) ? 0 : 1);
+				diagonal = row[j];
+				row[j] = Math.min(replaced, Math.min(row[j], row[j - 1]) + 1);
+			}
+		}
+		return row[other.length()];
+	}
+
+}

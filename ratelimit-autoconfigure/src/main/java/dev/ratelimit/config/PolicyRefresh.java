@@ -1,0 +1,94 @@
+package dev.ratelimit.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
+import org.springframework.context.ApplicationListener;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.background.Listeners;
+import dev.ratelimit.control.Configuration;
+import dev.ratelimit.control.LivePolicies;
+import dev.ratelimit.control.ReloadListener;
+
+/**
+ * Reloads policies, lists and URL entries when the environment has changed. An invalid
+ * configuration does not fail the refresh: the log and the endpoint name the mistake, and
+ * the last good policy or list stays in force.
+ *
+ * <p>
+ * The names of the changed properties do not matter: a quota may be a placeholder for any
+ * of them.
+ */
+record PolicyRefresh(LivePolicies live, ConfigurationReader reader, ReloadedUrls urls,
+		List<ReloadListener> listeners) implements ApplicationListener<EnvironmentChangeEvent> {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
+	/** Most ids in a line of the log. */
+	private static final int NAMED = 20;
+
+	@Override
+	public void onApplicationEvent(EnvironmentChangeEvent event) {
+		try {
+			// Twice: an entry and its policy may only be valid after the change of the
+			// other.
+			this.urls.reload((warning) -> {
+			});
+			// Behind the change: a listener may block.
+			List<Runnable> reloaded = new ArrayList<>();
+			this.live.configure((before) -> {
+				Configuration after = this.reader.read(before);
+				log(before, after);
+				reloaded.add(() -> Listeners.callAll(this.listeners, (it) -> it.reloaded(before, after)));
+				return after;
+			});
+			this.urls.reload(logger::warn);
+			reloaded.forEach(Runnable::run);
+		}
+		catch (RuntimeException ex) {
+			logger.error("Policies could not be reloaded from the configuration; the previous ones stay in force", ex);
+		}
+	}
+
+	private void log(Configuration before, Configuration after) {
+		Set<String> changed = different(after.policies(), before.policies());
+		Set<String> removed = new TreeSet<>(before.policies().keySet());
+		removed.removeAll(after.policies().keySet());
+		boolean lists = !before.allow().equals(after.allow()) || !before.deny().equals(after.deny());
+		if (!changed.isEmpty() || !removed.isEmpty() || lists) {
+			logger.info("The configuration was reloaded: policies new or changed: {}; removed: {}{}; lists {}",
+					names(changed), names(removed),
+					removed.isEmpty() ? "" : " (requests that name them use the last version)",
+					lists ? "changed" : "unchanged");
+		}
+		changed.stream()
+			.map(after.policies()::get)
+			.flatMap((policy) -> this.reader.warnings(policy).stream())
+			.forEach(logger::warn);
+	}
+
+	private static Set<String> different(Map<String, Policy> policies, Map<String, Policy> from) {
+		return policies.values()
+			.stream()
+			.filter((policy) -> !policy.equals(from.get(policy.id())))
+			.map(Policy::id)
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static String names(Set<String> ids) {
+		if (ids.isEmpty()) {
+			return "none";
+		}
+		List<String> named = ids.stream().limit(NAMED).toList();
+		return String.join(", ", named) + ((ids.size() > NAMED) ? " and " + (ids.size() - NAMED) + " more" : "");
+	}
+
+}

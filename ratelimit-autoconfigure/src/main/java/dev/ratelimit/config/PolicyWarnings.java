@@ -1,0 +1,177 @@
+package dev.ratelimit.config;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.LongSummaryStatistics;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Quota;
+import dev.ratelimit.Rollout;
+import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.web.DimensionResolver;
+import dev.ratelimit.web.PathCosts;
+
+/**
+ * Warns at start about settings that are valid but probably a mistake.
+ */
+public final class PolicyWarnings {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
+	/** Tiers that differ by at most this factor are not warned about. */
+	private static final long UNEVEN = 10;
+
+	private PolicyWarnings() {
+	}
+
+	public static void log(RateLimitProperties properties, PolicySet policies,
+			Map<String, DimensionResolver> resolvers) {
+		Set<String> chosen = DimensionMapper.chosen(resolvers);
+		policies.policies().forEach((policy) -> warnings(policy, chosen).forEach(logger::warn));
+		neverMatching(properties, policies, resolvers).forEach(logger::warn);
+		unknownTiers(properties, policies).forEach(logger::warn);
+	}
+
+	/**
+	 * Warns of a cost that a route or a URL entry charges and that the policy never has.
+	 * @param where what charges it
+	 */
+	public static Optional<String> neverFits(String where, Policy policy, long cost) {
+		long largest = policy.limits().stream().mapToLong(Limit::largestCost).min().orElseThrow();
+		return (cost <= largest) ? Optional.empty()
+				: Optional.of(where + " costs " + cost + " permits, but policy '" + policy.id()
+						+ "' never has more than " + largest + " at once by default; callers without a larger "
+						+ "tier or override are always refused");
+	}
+
+	/**
+	 * Warnings about a policy.
+	 * @param chosen names of dimensions whose values callers choose
+	 */
+	static List<String> warnings(Policy policy, Set<String> chosen) {
+		List<String> warnings = new ArrayList<>();
+		Set<String> escapes = policy.limits()
+			.stream()
+			.flatMap((limit) -> limit.by().stream())
+			.map(Dimension::name)
+			.filter(chosen::contains)
+			.collect(Collectors.toCollection(TreeSet::new));
+		if (policy.limits()
+			.stream()
+			.allMatch((limit) -> limit.by().stream().map(Dimension::name).anyMatch(chosen::contains))) {
+			warnings.add("Every limit of policy '" + policy.id() + "' counts by a value that callers choose ("
+					+ String.join(", ", escapes) + "): a caller that sends another value with each request is never "
+					+ "limited; add a limit without it, for example by ip or by user");
+		}
+		if (policy.algorithm() == Algorithm.FIXED_WINDOW) {
+			warnings
+				.add("Policy '" + policy.id() + "' uses fixed-window, which admits up to twice its permits across the "
+						+ "edge of two windows; use gcra or sliding-window-counter if that matters");
+		}
+		policy.limits()
+			.stream()
+			.filter((limit) -> limit.by().equals(List.of(Dimension.API_KEY)))
+			.forEach((limit) -> warnings.add("Limit '" + limit.name() + "' of policy '" + policy.id()
+					+ "' counts by api-key only: a caller that sends another unverified key with each request is never "
+					+ "limited; add a limit by ip"));
+		policy.limits().forEach((limit) -> unevenTiers(policy, limit, warnings));
+		Rollout rollout = policy.settings().rollout();
+		if (!rollout.stages().isEmpty()) {
+			warnings.add("Policy '" + policy.id() + "' has stages, but a policy in the configuration stays at its "
+					+ rollout.percent() + " %; write it through the actuator endpoint to roll it out in stages");
+		}
+		if (!PathCosts.effective() && !policy.settings().costs().isEmpty()) {
+			warnings.add("Policy '" + policy.id()
+					+ "' has costs for paths, which have no effect in this application: it has "
+					+ "no spring-web and so no paths; pass the cost with the request");
+		}
+		return warnings;
+	}
+
+	/**
+	 * Tiers that share counters although one has far more than the other. A counter by
+	 * user or API key is one caller's, which has one tier.
+	 */
+	private static void unevenTiers(Policy policy, Limit limit, List<String> warnings) {
+		if (limit.by().contains(Dimension.USER) || limit.by().contains(Dimension.API_KEY)) {
+			return;
+		}
+		Map<Duration, LongSummaryStatistics> bursts = Stream
+			.concat(Stream.of(limit.quotas()),
+					policy.settings().tiers().values().stream().map((tier) -> tier.limits().get(limit.name())))
+			.filter(Objects::nonNull)
+			.flatMap(List::stream)
+			.collect(Collectors.groupingBy(Quota::window, TreeMap::new, Collectors.summarizingLong(Quota::burst)));
+		bursts.forEach((window, burst) -> {
+			if (burst.getMax() > UNEVEN * burst.getMin()) {
+				warnings.add("Tiers of limit '" + limit.name() + "' of policy '" + policy.id() + "' have from "
+						+ burst.getMin() + " to " + burst.getMax() + " permits at once per " + Quota.text(window)
+						+ ". Where callers of different tiers share a counter, those with few are refused while those "
+						+ "with many are busy; give all callers of a counter one tier, or count each tier by a limit "
+						+ "of its own");
+			}
+		});
+	}
+
+	/** Keys of a tier that no policy has get the default quotas. */
+	private static List<String> unknownTiers(RateLimitProperties properties, PolicySet policies) {
+		Set<String> known = policies.policies()
+			.stream()
+			.flatMap((policy) -> policy.settings().tiers().keySet().stream())
+			.collect(Collectors.toCollection(TreeSet::new));
+		return properties.identity()
+			.apiKeyTiers()
+			.values()
+			.stream()
+			.distinct()
+			.filter((tier) -> !known.contains(tier))
+			.map((tier) -> "'ratelimit.identity.api-key-tiers' names tier '" + tier
+					+ "', which no configured policy has: its keys get the default quotas")
+			.toList();
+	}
+
+	/**
+	 * Entries about values that callers choose, which never match.
+	 */
+	static List<String> neverMatching(RateLimitProperties properties, PolicySet policies,
+			Map<String, DimensionResolver> resolvers) {
+		Set<String> chosen = new TreeSet<>(Set.of("key"));
+		resolvers.forEach((name, resolver) -> {
+			if (!resolver.verified()) {
+				chosen.add(name);
+			}
+		});
+		Set<String> where = new TreeSet<>();
+		properties.allow().forEach((entry) -> entry.keySet().forEach((name) -> where.add("ratelimit.allow#" + name)));
+		policies.policies()
+			.forEach((policy) -> policy.settings()
+				.overrides()
+				.forEach((override) -> override.when()
+					.keySet()
+					.forEach((dimension) -> where
+						.add("ratelimit.policies." + policy.id() + ".overrides#" + dimension.name()))));
+		return where.stream()
+			.filter((text) -> chosen.contains(text.substring(text.indexOf('#') + 1)))
+			.map((text) -> "An entry in '" + text.substring(0, text.indexOf('#')) + "' names '"
+					+ text.substring(text.indexOf('#') + 1)
+					+ "', whose values callers can choose, so it never matches; use a claim of the token, or, if callers "
+					+ "cannot choose them, let verified() of its DimensionResolver return true")
+			.toList();
+	}
+
+}

@@ -1,7 +1,0 @@
-/**
- * The store of policies in PostgreSQL or CockroachDB, through R2DBC.
- */
-@NullMarked
-package dev.ratelimit.store.sql;
-
-import org.jspecify.annotations.NullMarked;

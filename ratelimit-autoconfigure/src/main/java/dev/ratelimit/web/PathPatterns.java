@@ -1,0 +1,49 @@
+package dev.ratelimit.web;
+
+import java.util.List;
+
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import org.springframework.web.util.pattern.PatternParseException;
+
+/**
+ * Patterns of paths and the readings that they are matched with. Loaded only where there
+ * is spring-web.
+ */
+final class PathPatterns {
+
+	/** Paths are decoded before they are matched, and not a second time. */
+	private static final PathContainer.Options DECODED = PathContainer.Options.create('/', false);
+
+	private PathPatterns() {
+	}
+
+	/**
+	 * Compiles a pattern, whose trailing slash is ignored as that of a path is.
+	 * @throws IllegalArgumentException if the text is not a pattern
+	 */
+	static PathPattern parse(String text) {
+		boolean trailingSlash = text.length() > 1 && text.endsWith("/");
+		try {
+			return PathPatternParser.defaultInstance.parse(trailingSlash ? text.substring(0, text.length() - 1) : text);
+		}
+		catch (PatternParseException ex) {
+			throw new IllegalArgumentException("not a path pattern (" + ex.getMessage()
+					+ "), write for example /orders/export/** or /orders/{id}/report", ex);
+		}
+	}
+
+	/**
+	 * All readings of a path, for {@link PathPattern#matches}.
+	 */
+	static List<PathContainer> containers(List<String> readings) {
+		return (readings.size() == 1) ? List.of(container(readings.get(0)))
+				: readings.stream().map(PathPatterns::container).toList();
+	}
+
+	private static PathContainer container(String reading) {
+		return PathContainer.parsePath(reading, DECODED);
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Decisions in traces.
+ */
+@NullMarked
+package dev.ratelimit.web.tracing;
+
+import org.jspecify.annotations.NullMarked;

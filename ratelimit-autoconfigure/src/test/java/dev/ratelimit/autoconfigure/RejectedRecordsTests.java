@@ -1,0 +1,88 @@
+package dev.ratelimit.autoconfigure;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.config.PolicyDocuments;
+import dev.ratelimit.config.PolicyMapper;
+import dev.ratelimit.control.LivePolicies;
+import dev.ratelimit.control.RecordIds;
+import dev.ratelimit.control.Rejected;
+import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.RecordVersion;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A record whose windows one counter cannot keep beside those of other records waits
+ * until these change.
+ */
+class RejectedRecordsTests {
+
+	private static final List<String> NINE = List.of("1s", "2s", "3s", "4s", "5s", "6s", "7s", "8s", "9s");
+
+	private final Policies policies = new Policies(
+			PolicySet.of(Policy.of("orders", Algorithm.GCRA, Limit.of("all", List.of(), "5/s"))));
+
+	private final LivePolicies live = new LivePolicies(this.policies, this.policies::replace,
+			new PolicyDocuments(new PolicyMapper(Set.of(), null)), (key) -> List.of());
+
+	private long revision;
+
+	@Test
+	void overrideThatDidNotFitIsInForceOnceAnotherIsDeleted() {
+		NINE.forEach((window) -> override("of-" + window, window));
+		override("late", "10s");
+		assertThat(this.live.rejected()).extracting(Rejected::key).containsExactly(key("late"));
+		delete(key("of-9s"));
+		assertThat(this.live.rejected()).isEmpty();
+	}
+
+	@Test
+	void overrideThatDidNotFitStaysOutWhileNothingOfItsPolicyChanges() {
+		NINE.forEach((window) -> override("of-" + window, window));
+		override("late", "10s");
+		delete(RecordIds.override("others", Dimension.TENANT, "of-9s"));
+		assertThat(this.live.rejected()).hasSize(1);
+	}
+
+	@Test
+	void policyThatDidNotFitIsInForceOnceTheOverrideInItsWayIsDeleted() {
+		NINE.forEach((window) -> override("of-" + window, window));
+		write(RecordIds.policy("orders"),
+				"{\"policy\": {\"limits\": {\"all\": {\"by\": [], \"quota\": [\"5/s\", \"50/m\"]}}}}");
+		assertThat(this.live.rejected()).hasSize(1);
+		assertThat(this.policies.get().find("orders").version()).isZero();
+		delete(key("of-9s"));
+		assertThat(this.live.rejected()).isEmpty();
+		assertThat(this.policies.get().find("orders").version()).isOne();
+	}
+
+	private void override(String tenant, String window) {
+		write(key(tenant), "{\"limits\": {\"all\": \"5/" + window + "\"}}");
+	}
+
+	private static RecordKey key(String tenant) {
+		return RecordIds.override("orders", Dimension.TENANT, tenant);
+	}
+
+	private void delete(RecordKey key) {
+		write(key, null);
+	}
+
+	private void write(RecordKey key, @Nullable String body) {
+		this.live.changed(new ArrayList<>(
+				List.of(new RecordVersion(key, 1, ++this.revision, body, "ann", Instant.EPOCH, "a test"))));
+	}
+
+}

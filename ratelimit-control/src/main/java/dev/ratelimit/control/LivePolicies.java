@@ -1,0 +1,222 @@
+package dev.ratelimit.control;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import dev.ratelimit.Policy;
+import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.policy.PolicySetBuilder;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.RecordKey.Kind;
+import dev.ratelimit.store.RecordVersion;
+
+/**
+ * Puts the records of the store in force on this instance: policies by the swap of a
+ * whole snapshot, records about callers one by one. A policy of the store replaces the
+ * configured policy of the same id until it is deleted.
+ *
+ * <p>
+ * An invalid version in the store does no harm: the version before it stays in force, and
+ * the endpoint shows it as rejected.
+ */
+public final class LivePolicies {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
+	private final Supplier<PolicySet> current;
+
+	private final Consumer<PolicySet> replace;
+
+	private final RecordReader reader;
+
+	private final Function<RecordKey, List<RecordVersion>> history;
+
+	private volatile Configuration configuration;
+
+	private final RejectedVersions rejected = new RejectedVersions();
+
+	private final RecordEffects effects;
+
+	/**
+	 * Begins with the configured policies.
+	 * @param replace puts another snapshot in force
+	 * @param history versions of a record, the newest first; empty if there is no answer
+	 */
+	public LivePolicies(Supplier<PolicySet> current, Consumer<PolicySet> replace, RecordReader reader,
+			Function<RecordKey, List<RecordVersion>> history) {
+		this.history = history;
+		this.current = current;
+		this.replace = replace;
+		this.reader = reader;
+		this.effects = new RecordEffects(reader);
+		this.configuration = Configuration.of(current.get());
+	}
+
+	public PolicySet current() {
+		return this.current.get();
+	}
+
+	public @Nullable Policy configured(String id) {
+		return this.configuration.policies().get(id);
+	}
+
+	/**
+	 * Versions that are in the store or in the configuration but not in force.
+	 */
+	public List<Rejected> rejected() {
+		return Stream.concat(this.rejected.all().stream(), this.configuration.rejected().stream()).toList();
+	}
+
+	/**
+	 * Replaces the configuration in one step. Policies of the store stay in force.
+	 * @param next makes the new configuration from the one before; runs under the lock,
+	 * so that of two calls at once the later one wins
+	 * @return the configuration before
+	 */
+	public synchronized Configuration configure(UnaryOperator<Configuration> next) {
+		Configuration before = this.configuration;
+		Configuration after = next.apply(before);
+		PolicySet current = this.current.get();
+		Set<String> retired = current.retired();
+		PolicySetBuilder policies = current.mutate().lists(after.allow(), after.deny());
+		Set<String> ids = new HashSet<>(before.policies().keySet());
+		ids.addAll(after.policies().keySet());
+		ids.stream()
+			.filter((id) -> retired.contains(id) || !isWritten(current.find(id)))
+			.forEach((id) -> putConfigured(id, after, policies));
+		this.configuration = after;
+		this.replace.accept(policies.build());
+		this.rejected.retry(ids, this::apply);
+		return before;
+	}
+
+	private static boolean isWritten(@Nullable Policy policy) {
+		return policy != null && policy.version() > 0;
+	}
+
+	/** A policy that is gone still decides requests that name it. */
+	private static void putConfigured(String id, Configuration configuration, PolicySetBuilder policies) {
+		Policy policy = configuration.policies().get(id);
+		if (policy == null) {
+			policies.retire(id);
+			return;
+		}
+		try {
+			policies.put(policy);
+		}
+		catch (IllegalArgumentException ex) {
+			logger.warn(
+					"Policy '{}' of the configuration is not put in force; the version before it stays. {}. Change the "
+							+ "windows of the policy or of the overrides that were written for it",
+					id, ex.getMessage());
+		}
+	}
+
+	/**
+	 * Puts versions in force.
+	 * @param versions each record once
+	 */
+	public synchronized void changed(List<RecordVersion> versions) {
+		Map<Boolean, List<RecordVersion>> byPolicy = versions.stream()
+			.collect(Collectors.partitioningBy((version) -> version.key().kind() == Kind.POLICY));
+		List<RecordVersion> policies = byPolicy.getOrDefault(true, List.of());
+		if (!policies.isEmpty()) {
+			PolicySetBuilder builder = this.current.get().mutate();
+			policies.forEach((version) -> this.rejected.apply(version, (policy) -> applyPolicy(policy, builder)));
+			this.replace.accept(builder.build());
+		}
+		// In the order in which they were written: two records may be about one caller.
+		byPolicy.getOrDefault(false, List.of())
+			.stream()
+			.sorted(Comparator.comparingLong(RecordVersion::revision))
+			.forEach((version) -> this.rejected.apply(version, this::apply));
+		this.rejected.retry(versions.stream()
+			.map(RecordVersion::key)
+			.map(RejectedVersions::policyOf)
+			.filter(Objects::nonNull)
+			.collect(Collectors.toSet()), this::apply);
+	}
+
+	private void apply(RecordVersion version) {
+		if (version.key().kind() != Kind.POLICY) {
+			this.effects.apply(version, this.current.get().records());
+			return;
+		}
+		PolicySetBuilder builder = this.current.get().mutate();
+		try {
+			applyPolicy(version, builder);
+		}
+		finally {
+			// An older version may be in it although this one is rejected.
+			this.replace.accept(builder.build());
+		}
+	}
+
+	private void applyPolicy(RecordVersion version, PolicySetBuilder policies) {
+		String id = version.key().id();
+		if (version.deleted()) {
+			putConfigured(id, this.configuration, policies);
+			return;
+		}
+		try {
+			put(version, policies);
+		}
+		catch (RuntimeException ex) {
+			// The history is read once, not at each retry.
+			if (!isWritten(this.current.get().find(id)) && !this.rejected.contains(version.key())) {
+				putOlder(version, policies);
+			}
+			throw ex;
+		}
+	}
+
+	private void put(RecordVersion version, PolicySetBuilder policies) {
+		String id = version.key().id();
+		Documents.PolicyText text = Documents.policy(version.body());
+		Documents.Previous previous = text.previous();
+		List<String> changed = new ArrayList<>();
+		Policy policy = this.reader.stored(id, version.version(), text.document(), changed::add);
+		policies.put(policy, (previous != null) ? this.reader.stored(id, previous.version(), previous.document(),
+				(field) -> changed.add("previous." + field)) : null);
+		if (!changed.isEmpty()) {
+			logger
+				.warn("Version {} of policy '{}' is of another release. It is in force, but these fields are left out "
+						+ "or read differently: {}. Upgrade this instance, or write the policy anew without them or with "
+						+ "other values (docs/control-plane.md)", version.version(), id, String.join(", ", changed));
+		}
+	}
+
+	/** After a start only the newest version is known, so older ones are read. */
+	private void putOlder(RecordVersion rejected, PolicySetBuilder policies) {
+		for (RecordVersion older : this.history.apply(rejected.key())) {
+			if (older.version() < rejected.version()) {
+				if (older.deleted()) {
+					return;
+				}
+				try {
+					put(older, policies);
+					return;
+				}
+				catch (RuntimeException ex) {
+					logger.debug("An older version is not valid either", ex);
+				}
+			}
+		}
+	}
+
+}

@@ -1,0 +1,100 @@
+package dev.ratelimit.store;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.background.Futures;
+
+/**
+ * Calls the store and waits, on the replica's thread.
+ */
+final class StoreReader {
+
+	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2);
+
+	private final PolicyStore store;
+
+	private final LongSupplier nanos;
+
+	private volatile @Nullable Instant lastContact;
+
+	private volatile long contactNanos;
+
+	private volatile long progressNanos;
+
+	/** Highest revision that was received. */
+	private volatile long reached;
+
+	StoreReader(PolicyStore store, LongSupplier nanos) {
+		this.store = store;
+		this.nanos = nanos;
+		this.contactNanos = nanos.getAsLong();
+		this.progressNanos = this.contactNanos;
+	}
+
+	Changes changesSince(long revision, int limit) {
+		Changes changes = Futures.await(this.store.changesSince(revision, limit), ANSWER_TIMEOUT);
+		this.contactNanos = this.nanos.getAsLong();
+		progressed(changes);
+		this.lastContact = Instant.now();
+		return changes;
+	}
+
+	/** The same page again is none: a read that always fails at one place must end. */
+	private void progressed(Changes page) {
+		List<RecordVersion> versions = page.versions();
+		long last = versions.isEmpty() ? page.revision() : versions.get(versions.size() - 1).revision();
+		if (this.lastContact == null || last > this.reached) {
+			this.reached = last;
+			this.progressNanos = this.contactNanos;
+		}
+	}
+
+	/** All records, in pages; the last page has what was written meanwhile. */
+	Contents all(int page) {
+		Map<RecordKey, RecordVersion> read = new HashMap<>();
+		long last = 0;
+		Changes changes;
+		do {
+			changes = changesSince(last, page);
+			for (RecordVersion version : changes.versions()) {
+				read.put(version.key(), version);
+				last = version.revision();
+			}
+		}
+		while (!changes.versions().isEmpty() && last < changes.revision());
+		return new Contents(changes.storeId(), changes.revision(), read);
+	}
+
+	void restore(String storeId, long revision, List<RecordVersion> records) {
+		Futures.await(this.store.restore(storeId, revision, records), ANSWER_TIMEOUT);
+	}
+
+	@Nullable Instant lastContact() {
+		return this.lastContact;
+	}
+
+	/** Since the last answer, or since the start if there was none. */
+	long silentNanos() {
+		return this.nanos.getAsLong() - this.contactNanos;
+	}
+
+	/** Since the last new page, or since the start if there was none. */
+	long stalledNanos() {
+		return this.nanos.getAsLong() - this.progressNanos;
+	}
+
+	long reached() {
+		return this.reached;
+	}
+
+	record Contents(String storeId, long revision, Map<RecordKey, RecordVersion> records) {
+	}
+
+}

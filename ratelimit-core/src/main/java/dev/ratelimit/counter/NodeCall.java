@@ -1,0 +1,93 @@
+package dev.ratelimit.counter;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call to one node: the request, its place in the queue of the store, and the end
+ * that the store reports to. A check is one such object from the guard to the reply.
+ */
+public abstract class NodeCall {
+
+	/** Value of {@link #sent()} for a call that still waits. */
+	public static final long NOT_SENT = Long.MIN_VALUE;
+
+	private final List<Counter> counters;
+
+	private final Permits permits;
+
+	private final long since;
+
+	private final long start = System.nanoTime();
+
+	private final long deadline;
+
+	private volatile long sent = NOT_SENT;
+
+	private @Nullable NodeCall next;
+
+	/**
+	 * @param counters of one slot and one algorithm
+	 * @param since 0 to take permits; to give permits back, the time when they were taken
+	 * @param timeout time after which it is not sent
+	 */
+	protected NodeCall(List<Counter> counters, Permits permits, long since, Duration timeout) {
+		this.counters = counters;
+		this.permits = permits;
+		this.since = since;
+		this.deadline = this.start + timeout.toNanos();
+	}
+
+	/**
+	 * The node has answered. Never throws.
+	 */
+	public abstract void answered(Grant grant);
+
+	/**
+	 * No answer will come. Never throws.
+	 */
+	public abstract void failed(UnansweredException failure);
+
+	public final List<Counter> counters() {
+		return this.counters;
+	}
+
+	public final Permits permits() {
+		return this.permits;
+	}
+
+	public final long since() {
+		return this.since;
+	}
+
+	/** When it was made, in nanoseconds of the JVM's clock. */
+	public final long start() {
+		return this.start;
+	}
+
+	/** The time after which it is not sent. */
+	public final long deadline() {
+		return this.deadline;
+	}
+
+	/** When it was sent, {@link #NOT_SENT} if it was not. */
+	public final long sent() {
+		return this.sent;
+	}
+
+	public final void sent(long now) {
+		this.sent = now;
+	}
+
+	/** The next call in the queue of the store. */
+	public final @Nullable NodeCall next() {
+		return this.next;
+	}
+
+	public final void next(@Nullable NodeCall next) {
+		this.next = next;
+	}
+
+}

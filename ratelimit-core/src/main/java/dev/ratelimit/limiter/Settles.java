@@ -1,0 +1,98 @@
+package dev.ratelimit.limiter;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.Settling;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.policy.Match;
+
+/**
+ * Makes the receipts of decisions, and adds to them what is charged for a request in
+ * other places. A policy without a {@code cost} has plain receipts.
+ */
+final class Settles {
+
+	private final Counters counters;
+
+	private final Observers observers;
+
+	Settles(Counters counters, Observers observers) {
+		this.counters = counters;
+		this.observers = observers;
+	}
+
+	GrantReceipt receipt(Match match, Grant grant) {
+		return receipt(match, grant, this.counters);
+	}
+
+	private GrantReceipt receipt(Match match, Grant grant, Counters counters) {
+		Settling settling = match.policy().settings().settling();
+		return (settling != null) ? new SettlingReceipt(counters, grant, match.policy().id(), settling, this.observers)
+				: new GrantReceipt(counters, grant);
+	}
+
+	/**
+	 * A decision of a failure mode, with a receipt of what counters of this process took.
+	 */
+	Decision local(Match match, Decision decision, Grant grant, Counters local) {
+		return (match.policy().settings().settling() != null && grant.permits() > 0)
+				? decision.withReceipt(receipt(match, grant, local)) : decision;
+	}
+
+	/**
+	 * A decision that counters and a failure mode made together.
+	 */
+	static Decision merged(Decision answered, Decision patch) {
+		if (answered.receipt() instanceof SettlingReceipt receipt && patch.receipt() instanceof SettlingReceipt local) {
+			receipt.add(local);
+		}
+		return answered;
+	}
+
+	/**
+	 * A decision that was made before all counters answered. Grants that come late are
+	 * settled too, but for those of which a part is given back.
+	 * @param kept permits that the request keeps
+	 */
+	Decision late(Match match, Decision decision, Grant grant, long kept) {
+		Settling settling = match.policy().settings().settling();
+		if (settling == null || !decision.allowed() || grant.complete()) {
+			return decision;
+		}
+		boolean known = decision.receipt() instanceof SettlingReceipt;
+		SettlingReceipt receipt = known ? (SettlingReceipt) decision.receipt()
+				: new SettlingReceipt(this.counters, grant, match.policy().id(), settling, this.observers);
+		grant.whenLate((late) -> {
+			if (late.permits() <= kept) {
+				receipt.add(this.counters, late, true);
+			}
+		});
+		return known ? decision : decision.withReceipt(receipt);
+	}
+
+	/**
+	 * A trial took permits for a decided request.
+	 */
+	void tried(Decision decision, Grant grant) {
+		if (decision.receipt() instanceof SettlingReceipt receipt) {
+			receipt.add(this.counters, grant, false);
+		}
+	}
+
+	/**
+	 * Settles a receipt that was encoded, perhaps by another instance.
+	 * @throws IllegalArgumentException if the bytes are not a receipt
+	 */
+	CompletionStage<Settlement> settle(byte[] encoded, long actual) {
+		SettlingReceipt.requireCost(actual);
+		ReceiptCodec.Decoded receipt = ReceiptCodec.decode(encoded, actual);
+		return receipt.correction().grant().readings().isEmpty() ? CompletableFuture.completedStage(Settlement.NOTHING)
+				: this.counters.settle(receipt.correction())
+					.thenApply((outcome) -> this.observers.settled(receipt.policy(), outcome));
+	}
+
+}

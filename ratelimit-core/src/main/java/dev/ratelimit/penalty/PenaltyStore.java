@@ -1,0 +1,110 @@
+package dev.ratelimit.penalty;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Penalty;
+
+/**
+ * Adds up the offences of callers over the fleet, and keeps the fleet's list of bans.
+ * Never throws: a failure completes the stage exceptionally, or leaves out a verdict.
+ */
+public interface PenaltyStore {
+
+	/** Most bans in the list: every instance keeps all of them. */
+	int MOST_BANS = 10_000;
+
+	/**
+	 * Adds what an instance has seen.
+	 * @return a verdict for each report, {@code null} where there is no answer
+	 */
+	CompletionStage<List<@Nullable Verdict>> report(List<Report> reports);
+
+	/**
+	 * Writes a ban to the list and tells the fleet.
+	 * @return {@code false} if the list is full
+	 */
+	CompletionStage<Boolean> list(Ban ban);
+
+	/**
+	 * Ends cool-down and ban of a caller, forgets its offences, and tells the fleet.
+	 */
+	CompletionStage<Void> lift(CallerKey caller);
+
+	/**
+	 * The revision of the list, which changes with each write.
+	 */
+	CompletionStage<Long> revision();
+
+	/**
+	 * Reads the whole list.
+	 */
+	CompletionStage<Bans> bans();
+
+	/**
+	 * Hears what the fleet is told.
+	 * @param listener called on a thread that it may block
+	 */
+	void listen(Listener listener);
+
+	/**
+	 * What an instance has seen of a caller.
+	 *
+	 * @param offences further offences
+	 * @param age time since the last of them, in microseconds
+	 * @param count refusals by Redis that were no offence for the instance
+	 * @param time the first of these, by Redis's clock in microseconds
+	 * @param end until when the caller was told to wait
+	 */
+	record Report(CallerKey caller, Penalty terms, long offences, long age, long count, long time, long end) {
+	}
+
+	/**
+	 * What the fleet knows of a caller. Times are microseconds.
+	 *
+	 * @param offences offences that are not forgotten
+	 * @param age time since the last of them
+	 * @param coolDown rest of the cool-down, 0 for none
+	 * @param ban rest of the ban, 0 for none
+	 * @param began what the report has begun, {@code null} for nothing
+	 */
+	record Verdict(long offences, long age, long coolDown, long ban, PenaltyListener.@Nullable Kind began) {
+	}
+
+	/**
+	 * The fleet's list.
+	 *
+	 * @param revision its revision
+	 * @param bans at most {@value #MOST_BANS}
+	 */
+	record Bans(long revision, List<Ban> bans) {
+
+		public Bans {
+			bans = List.copyOf(bans);
+		}
+
+	}
+
+	/**
+	 * Hears what the fleet is told.
+	 */
+	interface Listener {
+
+		void coolDown(CallerKey caller, Duration left);
+
+		/**
+		 * The list has changed.
+		 * @param revision of the list after that
+		 * @param left zero if the ban was lifted
+		 */
+		void ban(long revision, CallerKey caller, Duration left);
+
+		/** Messages may have been missed. */
+		void missed();
+
+	}
+
+}

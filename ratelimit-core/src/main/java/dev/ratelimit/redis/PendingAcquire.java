@@ -1,0 +1,41 @@
+package dev.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.NodeCall;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.UnansweredException;
+
+/**
+ * A call without a guard: a give-back, or a request of an operator.
+ */
+final class PendingAcquire extends NodeCall {
+
+	private final CompletableFuture<Grant> grant = new CompletableFuture<>();
+
+	PendingAcquire(List<Counter> counters, Permits permits, long since, Duration timeout) {
+		super(counters, permits, since, timeout);
+	}
+
+	@Override
+	public void answered(Grant grant) {
+		this.grant.complete(grant);
+	}
+
+	@Override
+	public void failed(UnansweredException failure) {
+		this.grant.completeExceptionally(failure);
+	}
+
+	/**
+	 * Completes with the answer.
+	 */
+	CompletableFuture<Grant> grant() {
+		return this.grant;
+	}
+
+}

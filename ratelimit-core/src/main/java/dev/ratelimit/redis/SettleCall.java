@@ -1,0 +1,127 @@
+package dev.ratelimit.redis;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Corrected;
+import dev.ratelimit.counter.Correction;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Reading;
+import dev.ratelimit.counter.UnansweredException;
+
+/**
+ * A script call that corrects counters, at most once: see {@code settle.lua}.
+ */
+final class SettleCall extends ScriptCall {
+
+	/** Time of an entry that charges. */
+	private static final long CHARGE = -1;
+
+	private static final byte DONE_BEFORE = 5;
+
+	private static final byte TOO_LATE = 6;
+
+	private final Correction correction;
+
+	private final long last;
+
+	private @Nullable Corrected corrected;
+
+	/**
+	 * Creates a call.
+	 * @param last time of Redis after which it must not act
+	 */
+	SettleCall(Correction correction, long last) {
+		super(entries(correction));
+		this.correction = correction;
+		this.last = last;
+	}
+
+	private static List<Entry> entries(Correction correction) {
+		List<Entry> entries = new ArrayList<>();
+		for (Reading reading : correction.grant().readings()) {
+			List<Counter> counter = List.of(reading.counter());
+			if (correction.surplus() > 0) {
+				entries.add(new Entry(counter, Permits.exactly(correction.surplus()), CHARGE));
+			}
+			for (Reading.Taken taken : reading.taken(correction.grant().permits(), correction.refund())) {
+				entries.add(new Entry(counter, Permits.exactly(taken.permits()), taken.time()));
+			}
+		}
+		if (entries.isEmpty()) {
+			// Only the marker: the estimate was right.
+			entries.add(new Entry(List.of(correction.grant().readings().get(0).counter()), Permits.NONE, 0));
+		}
+		return entries;
+	}
+
+	@Override
+	LuaScript script() {
+		return LuaScript.settling(algorithm());
+	}
+
+	@Override
+	byte[][] keys() {
+		byte[][] keys = super.keys();
+		byte[][] all = Arrays.copyOf(keys, keys.length + 1);
+		all[keys.length] = this.correction.marker().getBytes(StandardCharsets.ISO_8859_1);
+		return all;
+	}
+
+	@Override
+	byte[][] arguments(byte[] time) {
+		byte[][] arguments = super.arguments(time);
+		byte[][] all = Arrays.copyOf(arguments, arguments.length + 1);
+		all[arguments.length] = ByteBuffer.allocate(2 * Double.BYTES)
+			.order(ByteOrder.LITTLE_ENDIAN)
+			.putDouble(this.last)
+			.putDouble(this.correction.until())
+			.array();
+		return all;
+	}
+
+	@Override
+	List<Outcome> decode(List<Object> reply) {
+		long time = (Long) reply.get(0);
+		byte[] told = (byte[]) reply.get(1);
+		if (told.length == 1) {
+			this.corrected = switch (told[0]) {
+				case DONE_BEFORE -> new Corrected(Settlement.NOTHING, time);
+				case TOO_LATE -> new Corrected(null, time);
+				default -> throw new IllegalStateException("unknown answer of a script");
+			};
+			return List.of();
+		}
+		List<Outcome> outcomes = super.decode(reply);
+		Map<Counter, Long> byCounter = new HashMap<>();
+		for (int i = 0; i < outcomes.size(); i++) {
+			Counter counter = entries().get(i).counters().get(0);
+			if (outcomes.get(i).taken() < 0) {
+				throw UnansweredException.corrupt(counter.spec());
+			}
+			byCounter.merge(counter, outcomes.get(i).taken(), Long::sum);
+		}
+		long least = byCounter.values().stream().mapToLong(Long::longValue).min().orElse(0);
+		this.corrected = new Corrected(this.correction.outcome(least), time);
+		return outcomes;
+	}
+
+	/**
+	 * The answer, after the reply was decoded.
+	 */
+	Corrected corrected() {
+		return Objects.requireNonNull(this.corrected);
+	}
+
+}

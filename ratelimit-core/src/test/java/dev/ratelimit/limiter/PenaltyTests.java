@@ -1,0 +1,77 @@
+package dev.ratelimit.limiter;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+import org.junit.jupiter.api.Test;
+
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.penalty.Ban;
+import dev.ratelimit.penalty.Penalties;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class PenaltyTests extends PenaltyContract {
+
+	private final List<String> began = new ArrayList<>();
+
+	@Override
+	protected Counters counters(LongSupplier micros) {
+		return new MemoryCounters(1_000, micros);
+	}
+
+	@Override
+	protected Penalties penalties(LongSupplier nanos) {
+		return Penalties.local((policy, kind) -> this.began.add(policy + " " + kind.text()), PenaltyContract::isProxy,
+				nanos);
+	}
+
+	@Test
+	void callerIsAdmittedAfterItsCoolDown() {
+		PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(TERMS).build());
+		offend(limiter, 2);
+		pass(Duration.ofSeconds(9));
+		assertThat(check(limiter, ANN).allowed()).isFalse();
+		pass(Duration.ofSeconds(16));
+		assertThat(check(limiter, ANN).allowed()).isTrue();
+	}
+
+	@Test
+	void liftedBanIsOverAndItsOffencesAreForgotten() {
+		Penalties penalties = penalties(this::nanos);
+		PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(TERMS).build(), counters(micros()),
+				new CounterKeys("rl"), penalties);
+		offend(limiter, 6);
+		List<Ban> bans = penalties.bans();
+		assertThat(bans).singleElement().satisfies((ban) -> {
+			assertThat(ban.caller().policy()).isEqualTo("login");
+			assertThat(ban.caller().limit()).isEqualTo("per-user");
+		});
+		penalties.lift(bans.get(0).caller().key());
+		assertThat(penalties.banned()).isZero();
+		pass(Duration.ofSeconds(2));
+		assertThat(check(limiter, ANN).allowed()).isTrue();
+	}
+
+	@Test
+	void bannedCallerIsAdmittedAfterItsBan() {
+		PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(TERMS).build());
+		offend(limiter, 6);
+		pass(Duration.ofSeconds(59));
+		assertThat(check(limiter, ANN).allowed()).isFalse();
+		pass(Duration.ofSeconds(1));
+		assertThat(check(limiter, ANN).allowed()).isTrue();
+	}
+
+	@Test
+	void listenerHearsOfEachPenaltyThatBegins() {
+		PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(TERMS).build());
+		offend(limiter, 6);
+		assertThat(this.began).containsExactly("login cool-down", "login cool-down", "login ban");
+	}
+
+}

@@ -1,0 +1,335 @@
+package dev.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.Penalty;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.limiter.PenaltyContract;
+import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.penalty.Ban;
+import dev.ratelimit.penalty.CallerKey;
+import dev.ratelimit.penalty.Penalties;
+import dev.ratelimit.penalty.PenaltyExchange;
+import dev.ratelimit.penalty.PenaltyListener;
+import dev.ratelimit.penalty.PenaltyStore;
+import dev.ratelimit.penalty.PenaltyStore.Report;
+import dev.ratelimit.penalty.PenaltyStore.Verdict;
+import dev.ratelimit.testing.RedisServer;
+import dev.ratelimit.testing.RedisServers;
+import dev.ratelimit.testing.Within;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What holds for the penalties of a fleet, on one Redis and on a cluster.
+ */
+@ExtendWith(RedisServers.class)
+abstract class PenaltyFleetContract extends PenaltyContract {
+
+	static final String BANS = "rl:{fleet}:bans";
+
+	private static final CounterKeys KEYS = new CounterKeys("rl");
+
+	private static final String COUNTER = KEYS.key("login", Algorithm.GCRA,
+			Limit.of("per-user", List.of(Dimension.USER), "1/s"), List.of("ann"));
+
+	private static final String STATE = COUNTER.replace(":{", "p:{");
+
+	private final List<Instance> fleet = new ArrayList<>();
+
+	/** A connection of its own, not made yet. */
+	abstract RedisConnector connector();
+
+	/** Counters on an emptied Redis. */
+	abstract RedisCounters redis();
+
+	/** The server that holds a key. */
+	abstract RedisServer server(String key);
+
+	@Override
+	protected Counters counters(LongSupplier micros) {
+		return Connections.guarded(redis().at(micros));
+	}
+
+	@Override
+	protected Penalties penalties(LongSupplier nanos) {
+		return start().penalties;
+	}
+
+	@AfterEach
+	void end() {
+		this.fleet.forEach(Instance::close);
+	}
+
+	@Test
+	void fleetIsToldOfACoolDownWithinASecond() {
+		redis();
+		Instance one = start();
+		Instance other = start();
+		List<Duration> heard = new CopyOnWriteArrayList<>();
+		other.store.listen(new CoolDowns(heard));
+		report(one, 2, 0, 0);
+		within(1).until(() -> !heard.isEmpty());
+		assertThat(heard.get(0)).isBetween(Duration.ofSeconds(9), Duration.ofSeconds(10));
+	}
+
+	@Test
+	void fleetKnowsABanWithinASecondAndItIsMeteredOnce() {
+		List<PolicyRateLimiter> limiters = limiters(2, TERMS);
+		offend(limiters.get(0), 6);
+		within(1).until(() -> this.fleet.get(1).penalties.banned() == 1);
+		assertThat(check(limiters.get(1), ANN).reason()).isEqualTo(Decision.Reason.BAN);
+		await().until(() -> this.fleet.get(0).began.contains(PenaltyListener.Kind.BAN));
+		assertThat(this.fleet.get(1).began).isEmpty();
+		assertThat(this.fleet.get(1).penalties.bans()).extracting(Ban::caller).containsExactly(caller());
+	}
+
+	@Test
+	void refusalsOfDifferentInstancesAreOneRun() {
+		Penalty bansOnly = new Penalty(1_000, Duration.ofSeconds(10), Duration.ofSeconds(15), 6, Duration.ofSeconds(60),
+				0);
+		List<PolicyRateLimiter> limiters = limiters(8, bansOnly);
+		// Ahead of Redis's clock, or Redis would forget the run after a real second.
+		pass(Duration.ofSeconds(60));
+		check(limiters.get(0), ANN);
+		check(limiters.get(0), ANN);
+		await().until(() -> server(STATE).cli("EXISTS", STATE).equals("1"));
+		pass(Duration.ofMillis(300));
+		// Each instance sees one refusal, which by itself is no offence.
+		limiters.subList(1, 7).forEach((limiter) -> assertThat(check(limiter, ANN).allowed()).isFalse());
+		await().until(() -> this.fleet.get(7).penalties.banned() == 1);
+	}
+
+	@Test
+	void refusalsUnderWayInOtherInstancesAreNoOffence() {
+		redis();
+		Instance instance = start();
+		long now = System.currentTimeMillis() * 1_000;
+		assertThat(report(instance, 0, 1, now).offences()).isZero();
+		assertThat(report(instance, 0, 5, now + 249_999).offences()).isZero();
+		assertThat(report(instance, 0, 5, now + 250_000).offences()).isEqualTo(5);
+		assertThat(report(instance, 0, 5, now + 1_250_000).offences()).isEqualTo(5);
+		assertThat(report(instance, 0, 1, now + 2_249_999).offences()).isZero();
+	}
+
+	@Test
+	void runBeginsAnewIfTheClockOfRedisWasSetBack() {
+		redis();
+		Instance instance = start();
+		long now = System.currentTimeMillis() * 1_000;
+		assertThat(report(instance, 0, 1, now).offences()).isZero();
+		assertThat(report(instance, 0, 1, now - 60_000_000).offences()).isZero();
+		assertThat(report(instance, 0, 1, now - 59_500_000).offences()).isEqualTo(1);
+	}
+
+	@Test
+	void instanceThatStartsLaterKnowsTheBans() {
+		List<PolicyRateLimiter> limiters = limiters(1, TERMS);
+		offend(limiters.get(0), 6);
+		awaitListed(1);
+		Instance later = start();
+		await().until(() -> later.penalties.banned() == 1);
+	}
+
+	@Test
+	void banThatIsLiftedThroughOneInstanceIsOverInAll() {
+		List<PolicyRateLimiter> limiters = limiters(2, TERMS);
+		offend(limiters.get(0), 6);
+		await().until(() -> this.fleet.get(1).penalties.banned() == 1);
+		this.fleet.get(1).exchange.lift(caller()).toCompletableFuture().join();
+		assertThat(server(STATE).cli("EXISTS", STATE)).isEqualTo("0");
+		awaitListed(0);
+		within(1).until(() -> this.fleet.stream().allMatch((instance) -> instance.penalties.banned() == 0));
+		await().until(() -> {
+			pass(Duration.ofSeconds(2));
+			return check(limiters.get(0), ANN).allowed();
+		});
+	}
+
+	@Test
+	void liftThatAnInstanceMissedIsFoundInTheList() {
+		Penalty forADay = new Penalty(2, Duration.ofSeconds(10), Duration.ofSeconds(15), 6, Duration.ofDays(1), 0);
+		List<PolicyRateLimiter> limiters = limiters(1, forADay);
+		offend(limiters.get(0), 6);
+		awaitListed(1);
+		await().until(() -> this.fleet.get(0).penalties.banned() == 1);
+		server(BANS).cli("DEL", BANS);
+		await().until(() -> {
+			pass(Duration.ofSeconds(1));
+			this.fleet.get(0).exchange.missed();
+			return this.fleet.get(0).penalties.banned() == 0;
+		});
+	}
+
+	@Test
+	void banAndItsEndInRealTime() {
+		redis();
+		Instance instance = new Instance(System::nanoTime);
+		this.fleet.add(instance);
+		Penalty forASecond = new Penalty(1, Duration.ofSeconds(1), Duration.ofSeconds(1), 2, Duration.ofSeconds(1), 0);
+		PolicyRateLimiter limiter = limiter(perUser("1/d").penalty(forASecond).build(), redis(), KEYS,
+				instance.penalties);
+		await().until(() -> check(limiter, ANN).reason() == Decision.Reason.BAN);
+		await().until(() -> check(limiter, ANN).reason() == Decision.Reason.LIMITS);
+	}
+
+	@Test
+	void everyKeyExpires() {
+		List<PolicyRateLimiter> limiters = limiters(1, TERMS);
+		offend(limiters.get(0), 6);
+		awaitListed(1);
+		assertThat(Long.parseLong(server(STATE).cli("PTTL", STATE))).isBetween(1L, 61_000L);
+		assertThat(Long.parseLong(server(BANS).cli("PTTL", BANS))).isPositive();
+		assertThat(Long.parseLong(server(BANS).cli("PTTL", BANS + ":revision"))).isPositive();
+	}
+
+	@Test
+	void foreignValueInTheKeyIsReplaced() {
+		List<PolicyRateLimiter> limiters = limiters(1, TERMS);
+		server(STATE).cli("SET", STATE, "nonsense");
+		offend(limiters.get(0), 6);
+		awaitListed(1);
+	}
+
+	@Test
+	void listHasTenThousandBansAndFurtherOnesAreFoundNextToTheirCounter() {
+		RedisCounters counters = redis();
+		server(BANS).cli("EVAL",
+				"local ends = (redis.call('TIME')[1] + 3600) * 1000 for i = 1, 10000 do redis.call('ZADD', KEYS[1], ends, "
+						+ "'rl:3g:{a}b' .. i .. ' login per-user') end return 1",
+				"1", BANS);
+		List<PolicyRateLimiter> limiters = limiters(2, TERMS, counters);
+		await().until(() -> {
+			// A list that could not be read in time is read again.
+			pass(Duration.ofSeconds(1));
+			return this.fleet.stream().allMatch((one) -> one.penalties.banned() == PenaltyStore.MOST_BANS);
+		});
+		offend(limiters.get(0), 6);
+		await().until(() -> this.fleet.get(0).began.contains(PenaltyListener.Kind.BAN));
+		awaitListed(PenaltyStore.MOST_BANS);
+		await().until(() -> {
+			pass(Duration.ofSeconds(1));
+			return check(limiters.get(1), ANN).reason() == Decision.Reason.BAN;
+		});
+	}
+
+	private Verdict report(Instance instance, long offences, long count, long time) {
+		Report report = new Report(caller(), TERMS, offences, 0, count, time, time + 1_000_000);
+		return Objects.requireNonNull(instance.store.report(List.of(report)).toCompletableFuture().join().get(0));
+	}
+
+	private static CallerKey caller() {
+		return new CallerKey(COUNTER, "login", "per-user");
+	}
+
+	private void awaitListed(int bans) {
+		await().until(() -> server(BANS).cli("ZCARD", BANS).equals(Integer.toString(bans)));
+	}
+
+	private List<PolicyRateLimiter> limiters(int number, Penalty terms) {
+		return limiters(number, terms, redis());
+	}
+
+	private List<PolicyRateLimiter> limiters(int number, Penalty terms, RedisCounters counters) {
+		List<PolicyRateLimiter> limiters = new ArrayList<>();
+		for (int i = 0; i < number; i++) {
+			limiters
+				.add(limiter(perUser("1/s").penalty(terms).build(), counters.at(micros()), KEYS, start().penalties));
+		}
+		return limiters;
+	}
+
+	private Instance start() {
+		Instance instance = new Instance(this::nanos);
+		this.fleet.add(instance);
+		await().until(() -> instance.missed.get() > 0);
+		return instance;
+	}
+
+	private static ConditionFactory await() {
+		return Awaitility.await().atMost(Duration.ofSeconds(60));
+	}
+
+	private static Within within(long seconds) {
+		return Within.seconds(seconds);
+	}
+
+	private final class Instance {
+
+		private final RedisConnector connector = connector();
+
+		private final RedisSignals signals = RedisSignals.on(this.connector, "rl");
+
+		final RedisPenalties store = RedisPenalties.on(this.connector, this.signals, "rl");
+
+		final List<PenaltyListener.Kind> began = new CopyOnWriteArrayList<>();
+
+		final AtomicInteger missed = new AtomicInteger();
+
+		final Penalties penalties;
+
+		final PenaltyExchange exchange;
+
+		Instance(LongSupplier nanos) {
+			this.penalties = Penalties.shared((policy, kind) -> this.began.add(kind), PenaltyContract::isProxy, nanos);
+			this.exchange = new PenaltyExchange(this.penalties, this.store, () -> true);
+			this.signals.listen("subscribed", new RedisSignals.Listener() {
+
+				@Override
+				public void received(List<String> texts) {
+				}
+
+				@Override
+				public void missed() {
+					Instance.this.missed.incrementAndGet();
+				}
+
+			});
+			this.connector.start(Duration.ofSeconds(10));
+			this.signals.start();
+			this.exchange.start();
+		}
+
+		void close() {
+			this.exchange.close();
+			this.signals.close();
+			this.connector.close();
+		}
+
+	}
+
+	private record CoolDowns(List<Duration> heard) implements PenaltyStore.Listener {
+
+		@Override
+		public void coolDown(CallerKey caller, Duration left) {
+			this.heard.add(left);
+		}
+
+		@Override
+		public void ban(long revision, CallerKey caller, Duration left) {
+		}
+
+		@Override
+		public void missed() {
+		}
+
+	}
+
+}

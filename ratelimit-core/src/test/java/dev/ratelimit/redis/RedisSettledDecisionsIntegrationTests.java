@@ -1,0 +1,17 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.lease.LeaseOptions;
+import dev.ratelimit.lease.LeasedCounters;
+import dev.ratelimit.limiter.SettledDecisionsContract;
+
+class RedisSettledDecisionsIntegrationTests extends SettledDecisionsContract {
+
+	@Override
+	protected Counters counters() {
+		return new LeasedCounters(Connections.guarded(Connections.standalone()), LeaseOptions.DEFAULTS, () -> 1,
+				(counter) -> false, (permits) -> {
+				}, System::nanoTime);
+	}
+
+}

@@ -1,0 +1,91 @@
+package dev.ratelimit.grpc;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.Dimension;
+import dev.ratelimit.IpAddress;
+import dev.ratelimit.config.InvalidPolicyException;
+
+/**
+ * What the descriptors of one of Envoy's domains mean.
+ *
+ * @param policy id of the policy that decides, {@code null} if an entry always names it
+ * @param policyFrom key of the entry that names the policy, {@code null} if none does
+ * @param entries dimensions by the keys of entries
+ */
+record EnvoyDomain(@Nullable String policy, @Nullable String policyFrom, Map<String, Dimension> entries) {
+
+	/** The value of a dimension that an entry is for but does not have. */
+	static final String MISSING = "";
+
+	/**
+	 * Reads a domain of the configuration.
+	 * @throws InvalidPolicyException naming the field and the fix
+	 */
+	static EnvoyDomain of(String name, GrpcProperties.Domain domain) {
+		String at = "ratelimit.grpc.envoy.domains." + name;
+		if (domain.policy().isBlank() && domain.policyFrom().isBlank()) {
+			throw new InvalidPolicyException(at, "Domain '" + name + "' of Envoy has no policy.",
+					"Set '" + at + ".policy' to the id of a policy, or '" + at
+							+ ".policy-from' to the key of the entry that names it.");
+		}
+		Map<String, Dimension> entries = new LinkedHashMap<>();
+		domain.entries().forEach((key, dimension) -> entries.put(key, dimension(at + ".entries." + key, dimension)));
+		return new EnvoyDomain(domain.policy().isBlank() ? null : domain.policy(),
+				domain.policyFrom().isBlank() ? null : domain.policyFrom(), Map.copyOf(entries));
+	}
+
+	private static Dimension dimension(String at, String name) {
+		try {
+			Dimension dimension = new Dimension(name);
+			if (!dimension.equals(Dimension.REGION)) {
+				return dimension;
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			// The same message.
+		}
+		throw new InvalidPolicyException(at, "'" + at + "' is '" + name + "', which no entry of Envoy can be.",
+				"Set it to tenant, user, ip, route, api-key, or a dimension of your policies.");
+	}
+
+	/**
+	 * The policy that decides a descriptor, {@code null} if no entry names it.
+	 */
+	@Nullable String policy(RateLimitDescriptor descriptor) {
+		for (RateLimitDescriptor.Entry entry : descriptor.getEntriesList()) {
+			if (entry.getKey().equals(this.policyFrom) && !entry.getValue().isBlank()) {
+				return entry.getValue();
+			}
+		}
+		return this.policy;
+	}
+
+	/**
+	 * The facts in a descriptor. A dimension whose entry is blank, or is for an address
+	 * and has none, is {@link #MISSING}.
+	 */
+	Map<Dimension, String> facts(RateLimitDescriptor descriptor) {
+		Map<Dimension, String> facts = new LinkedHashMap<>();
+		for (RateLimitDescriptor.Entry entry : descriptor.getEntriesList()) {
+			Dimension dimension = this.entries.get(entry.getKey());
+			if (dimension != null) {
+				facts.putIfAbsent(dimension, value(dimension, entry.getValue()));
+			}
+		}
+		return facts;
+	}
+
+	private static String value(Dimension dimension, String text) {
+		if (!dimension.equals(Dimension.IP)) {
+			return text.isBlank() ? MISSING : text;
+		}
+		IpAddress address = IpAddress.parse(text.strip());
+		return (address != null) ? address.toString() : MISSING;
+	}
+
+}

@@ -1,0 +1,244 @@
+package dev.ratelimit.grpc;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.grpc.StatusException;
+
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Limit;
+import dev.ratelimit.MissingIdentity;
+import dev.ratelimit.Quota;
+import dev.ratelimit.Request;
+import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.policy.Match;
+import dev.ratelimit.policy.PolicySet;
+
+/**
+ * The checks that a message of Envoy asks for. A pure function of the message, the domain
+ * and the policies.
+ *
+ * <p>
+ * A descriptor selects every limit whose dimensions it has. Descriptors of one policy
+ * whose facts agree are one caller, and so one group. A counter that several descriptors
+ * select is charged once, with the largest of their costs. What a group is charged with
+ * one cost is one check, all or nothing; checks are ordered by cost, the largest first.
+ *
+ * @param checks the checks in their order, one for most messages
+ * @param selected the counters that each descriptor selects, in the order of descriptors
+ * @param ignored events to count
+ */
+record EnvoyPlan(List<Check> checks, List<List<Selected>> selected, List<EnvoyEvent> ignored) {
+
+	/** The plan of a message that nothing is known about. */
+	static final EnvoyPlan NOTHING = new EnvoyPlan(List.of(), List.of(), List.of());
+
+	/**
+	 * Field of a descriptor that newer messages have: whether its hits are given back.
+	 */
+	static final int NEGATIVE_HITS_FIELD = 4;
+
+	/**
+	 * Makes the plan.
+	 * @throws StatusException if a field is invalid
+	 */
+	static EnvoyPlan of(RateLimitRequest message, EnvoyDomain domain, PolicySet policies) throws StatusException {
+		return new Planner(domain, policies).plan(message);
+	}
+
+	/**
+	 * One request to the limiter.
+	 *
+	 * @param group whose check it is
+	 */
+	record Check(int group, Request request) {
+	}
+
+	/**
+	 * A limit that a descriptor selects, by the group and cost that charge its counter.
+	 */
+	record Selected(int group, long cost, String limit) {
+	}
+
+	/** A counter: a limit and the values that it counts by. */
+	private record CounterId(String policy, String limit, List<String> values) {
+	}
+
+	/** The charge of a counter. */
+	private record Charge(int group, long cost) {
+	}
+
+	private record Group(String policy, Map<Dimension, String> facts) {
+
+		boolean agrees(String policy, Map<Dimension, String> facts) {
+			return policy.equals(this.policy) && facts.entrySet()
+				.stream()
+				.allMatch((fact) -> this.facts.getOrDefault(fact.getKey(), fact.getValue()).equals(fact.getValue()));
+		}
+
+		/** Envoy is trusted: its facts are verified. */
+		Request request() {
+			Map<Dimension, String> known = new HashMap<>(this.facts);
+			known.values().removeIf(EnvoyDomain.MISSING::equals);
+			return new Request(this.policy, known, Set.of(), null, 1, 1);
+		}
+
+	}
+
+	private record Descriptor(int group, Map<Dimension, String> facts, long cost) {
+	}
+
+	private static final class Planner {
+
+		private final EnvoyDomain domain;
+
+		private final PolicySet policies;
+
+		private final List<Group> groups = new ArrayList<>();
+
+		private final Map<CounterId, Charge> charges = new LinkedHashMap<>();
+
+		private final List<EnvoyEvent> ignored = new ArrayList<>();
+
+		Planner(EnvoyDomain domain, PolicySet policies) {
+			this.domain = domain;
+			this.policies = policies;
+		}
+
+		EnvoyPlan plan(RateLimitRequest message) throws StatusException {
+			List<Descriptor> descriptors = new ArrayList<>();
+			for (int i = 0; i < message.getDescriptorsCount(); i++) {
+				descriptors.add(descriptor(message, i));
+			}
+			List<List<CounterId>> counters = descriptors.stream().map(this::select).toList();
+			List<List<Selected>> selected = counters.stream()
+				.map((ids) -> ids.stream().map(this::selected).toList())
+				.toList();
+			return new EnvoyPlan(checks(), selected, this.ignored);
+		}
+
+		private Descriptor descriptor(RateLimitRequest message, int index) throws StatusException {
+			RateLimitDescriptor descriptor = message.getDescriptors(index);
+			long cost = cost(message, index);
+			if (descriptor.hasLimit()) {
+				this.ignored.add(EnvoyEvent.LIMIT_OVERRIDE);
+			}
+			String policy = this.domain.policy(descriptor);
+			Map<Dimension, String> facts = this.domain.facts(descriptor);
+			if (policy == null) {
+				this.ignored.add(EnvoyEvent.NO_POLICY);
+				return new Descriptor(-1, facts, cost);
+			}
+			for (int group = 0; group < this.groups.size(); group++) {
+				if (this.groups.get(group).agrees(policy, facts)) {
+					this.groups.get(group).facts().putAll(facts);
+					return new Descriptor(group, facts, cost);
+				}
+			}
+			this.groups.add(new Group(policy, new LinkedHashMap<>(facts)));
+			return new Descriptor(this.groups.size() - 1, facts, cost);
+		}
+
+		/** Only a descriptor can say 0: unset and 0 are the same in the message. */
+		private static long cost(RateLimitRequest message, int index) throws StatusException {
+			RateLimitDescriptor descriptor = message.getDescriptors(index);
+			String field = "descriptors[" + index + "]";
+			if (descriptor.getUnknownFields()
+				.getField(NEGATIVE_HITS_FIELD)
+				.getVarintList()
+				.stream()
+				.anyMatch((value) -> value != 0)) {
+				throw Statuses.invalid(field + ".is_negative_hits", "is not supported");
+			}
+			long cost = descriptor.hasHitsAddend() ? descriptor.getHitsAddend().getValue()
+					: Math.max(1, Integer.toUnsignedLong(message.getHitsAddend()));
+			if (cost < 0 || cost > Quota.MAX_PERMITS) {
+				throw Statuses.invalid(descriptor.hasHitsAddend() ? field + ".hits_addend" : "hits_addend",
+						"must be 0 to " + Quota.MAX_PERMITS);
+			}
+			return cost;
+		}
+
+		private List<CounterId> select(Descriptor descriptor) {
+			Group group = (descriptor.group() < 0) ? null : this.groups.get(descriptor.group());
+			Request request = (group != null) ? group.request() : null;
+			Match match = (request != null) ? this.policies.match(request) : null;
+			if (group == null || request == null || match == null) {
+				return List.of();
+			}
+			List<CounterId> selected = new ArrayList<>();
+			for (CounterSpec spec : match.specs()) {
+				Limit limit = spec.limit();
+				if (descriptor.facts().keySet().containsAll(limit.by())) {
+					if (isSkipped(match, limit, descriptor, request)) {
+						this.ignored.add(EnvoyEvent.MISSING_DIMENSION);
+						continue;
+					}
+					CounterId counter = new CounterId(group.policy(), limit.name(), values(limit, descriptor, request));
+					this.charges.merge(counter, new Charge(descriptor.group(), descriptor.cost()),
+							(one, other) -> (other.cost() > one.cost()) ? other : one);
+					selected.add(counter);
+				}
+			}
+			return selected;
+		}
+
+		/**
+		 * What a counter counts by: the IP where it stands in for a missing dimension.
+		 */
+		private static List<String> values(Limit limit, Descriptor descriptor, Request request) {
+			String ip = request.dimensions().getOrDefault(Dimension.IP, "");
+			return limit.by()
+				.stream()
+				.map((by) -> descriptor.facts().getOrDefault(by, EnvoyDomain.MISSING))
+				.map((value) -> value.equals(EnvoyDomain.MISSING) ? "missing " + ip : "value " + value)
+				.toList();
+		}
+
+		/** Envoy's own address never stands in for a missing dimension. */
+		private static boolean isSkipped(Match match, Limit limit, Descriptor descriptor, Request request) {
+			return match.policy().settings().onMissingIdentity() == MissingIdentity.IP
+					&& !request.dimensions().containsKey(Dimension.IP)
+					&& limit.by().stream().anyMatch((by) -> EnvoyDomain.MISSING.equals(descriptor.facts().get(by)));
+		}
+
+		private Selected selected(CounterId counter) {
+			Charge charge = this.charges.get(counter);
+			if (charge == null) {
+				throw new IllegalStateException("every selected counter is charged");
+			}
+			return new Selected(charge.group(), charge.cost(), counter.limit());
+		}
+
+		/**
+		 * A group that is charged nothing is checked too: the deny-list may name it, or
+		 * its policy may not exist.
+		 */
+		private List<Check> checks() {
+			Map<Charge, Set<String>> limits = new LinkedHashMap<>();
+			this.charges.forEach((counter, charge) -> limits.computeIfAbsent(charge, (key) -> new LinkedHashSet<>())
+				.add(counter.limit()));
+			for (int group = 0; group < this.groups.size(); group++) {
+				int index = group;
+				if (limits.keySet().stream().noneMatch((charge) -> charge.group() == index)) {
+					limits.put(new Charge(group, 1), Set.of());
+				}
+			}
+			List<Check> checks = new ArrayList<>();
+			limits.forEach((charge, names) -> checks.add(new Check(charge.group(),
+					this.groups.get(charge.group()).request().withCost(charge.cost()).only(names))));
+			checks.sort(Comparator.comparingLong((Check check) -> check.request().cost()).reversed());
+			return checks;
+		}
+
+	}
+
+}

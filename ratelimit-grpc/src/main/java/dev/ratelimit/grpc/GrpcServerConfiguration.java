@@ -1,0 +1,87 @@
+package dev.ratelimit.grpc;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.grpc.BindableService;
+import io.grpc.ServerInterceptor;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.config.DimensionMapper;
+import dev.ratelimit.config.InvalidPolicyException;
+import dev.ratelimit.config.RateLimitProperties;
+import dev.ratelimit.web.CallCheck;
+import dev.ratelimit.web.DimensionResolver;
+import dev.ratelimit.web.HttpAnswers;
+import dev.ratelimit.web.RequestResolver;
+
+/**
+ * The gRPC server and its services.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty("ratelimit.grpc.enabled")
+class GrpcServerConfiguration {
+
+	@Bean(destroyMethod = "close")
+	@ConditionalOnMissingBean
+	Deciding rateLimitGrpcDeciding(RateLimiter limiter, RequestResolver resolver, Policies policies,
+			RateLimitProperties properties) {
+		return new Deciding(new CallCheck(resolver, limiter), (id) -> policies.get().find(id),
+				properties.redis().timeout());
+	}
+
+	@Bean
+	RateLimiterService rateLimitGrpcService(RequestResolver resolver, ObjectProvider<CallerTokens> tokens,
+			Deciding deciding, HttpAnswers answers, Policies policies, RateLimitProperties properties,
+			Map<String, DimensionResolver> resolvers) {
+		return new RateLimiterService(
+				new CheckRequests(resolver, tokens.getIfAvailable(() -> CallerTokens.NONE),
+						properties.identity().apiKeyHeader(),
+						DimensionMapper.chosen(DimensionMapper.map(properties.dimensions(), resolvers))),
+				deciding, new CheckAnswers(answers), (id) -> !policies.get().versions(id).isEmpty());
+	}
+
+	@Bean
+	EnvoyService rateLimitGrpcEnvoyService(GrpcProperties grpc, Deciding deciding, HttpAnswers answers,
+			Policies policies, RateLimitProperties properties, ObjectProvider<EnvoyEvent.Meter> meter) {
+		Map<String, EnvoyDomain> domains = new HashMap<>();
+		grpc.envoy().domains().forEach((name, domain) -> domains.put(name, EnvoyDomain.of(name, domain)));
+		if (!domains.isEmpty() && grpc.trustedPeers().isEmpty()) {
+			throw new InvalidPolicyException("ratelimit.grpc.trusted-peers",
+					"'ratelimit.grpc.envoy.domains' is set, but 'ratelimit.grpc.trusted-peers' is empty: no Envoy could call.",
+					"Set 'ratelimit.grpc.trusted-peers' to the network of your Envoys or to a name in their certificates.");
+		}
+		return new EnvoyService(domains, policies, deciding, new EnvoyAnswers(answers, grpc.envoy().onDeny()),
+				properties.onUnknownPolicy() == RateLimitProperties.OnUnknownPolicy.ALLOW,
+				meter.getIfAvailable(() -> EnvoyEvent.Meter.NONE));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RateLimitGrpcServer rateLimitGrpcServer(GrpcProperties properties, RateLimiterService service, EnvoyService envoy,
+			ObjectProvider<SslBundles> bundles, ObjectProvider<RateLimitGrpcAutoConfiguration.Observing> observing) {
+		TrustedPeers peers = new TrustedPeers(properties.trustedPeers());
+		SslContext tls = properties.ssl().bundle().isBlank() ? null
+				: BundleTls.of(properties.ssl().bundle(), bundles.getObject());
+		if (peers.namesCertificates() && tls == null) {
+			throw new InvalidPolicyException("ratelimit.grpc.trusted-peers",
+					"'ratelimit.grpc.trusted-peers' names certificates of clients, but the server does not use TLS.",
+					"Set 'ratelimit.grpc.ssl.bundle' to a bundle with a trust store.");
+		}
+		List<BindableService> services = List.of(service, envoy);
+		List<ServerInterceptor> interceptors = observing.stream()
+			.map(RateLimitGrpcAutoConfiguration.Observing::interceptor)
+			.toList();
+		return new RateLimitGrpcServer(properties, services, interceptors, peers, tls);
+	}
+
+}

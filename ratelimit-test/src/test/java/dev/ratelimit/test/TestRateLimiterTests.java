@@ -1,0 +1,59 @@
+package dev.ratelimit.test;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Request;
+
+import static dev.ratelimit.test.DecisionAssert.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class TestRateLimiterTests {
+
+	private final TestRateLimiter limiter = TestRateLimiter
+		.of(Policy.builder("orders").limit("per-user", List.of(Dimension.USER), "2/m").build());
+
+	private final Request request = Request.of("orders").with(Dimension.USER, "ann");
+
+	@Test
+	void limitsAsTheApplicationDoes() {
+		assertThat(this.limiter.decide(this.request)).isAllowed().hasRemaining(1);
+		assertThat(this.limiter.decide(this.request)).isAllowed().hasRemaining(0);
+		assertThat(this.limiter.decide(this.request)).isRefusedBy("per-user").hasRetryAfter(Duration.ofSeconds(30));
+	}
+
+	@Test
+	void permitsComeBackWhenTheClockIsMoved() {
+		this.limiter.decide(this.request.withCost(2));
+		assertThat(this.limiter.decide(this.request)).isRefused();
+		this.limiter.clock().advance(Duration.ofSeconds(30));
+		assertThat(this.limiter.decide(this.request)).isAllowed().hasRemaining(0);
+	}
+
+	@Test
+	void callersAreCountedApart() {
+		this.limiter.decide(this.request.withCost(2));
+		assertThat(this.limiter.decide(this.request.with(Dimension.USER, "bob"))).isAllowed();
+	}
+
+	@Test
+	void failureSaysWhatWasDecided() {
+		assertThatExceptionOfType(AssertionError.class)
+			.isThrownBy(() -> assertThat(this.limiter.decide(this.request)).isRefused())
+			.withMessageContaining("Expected the request to be refused")
+			.withMessageContaining("orders");
+	}
+
+	@Test
+	void wrongLimitIsNamed() {
+		this.limiter.decide(this.request.withCost(2));
+		assertThatExceptionOfType(AssertionError.class)
+			.isThrownBy(() -> assertThat(this.limiter.decide(this.request)).isRefusedBy("per-tenant"))
+			.withMessageContaining("'per-tenant'");
+	}
+
+}
