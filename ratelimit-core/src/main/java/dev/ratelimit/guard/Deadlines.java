@@ -124,7 +124,7 @@ public final class Deadlines implements AutoCloseable {
 		long next = next(now);
 		this.wake = next;
 		// Read again: a call added before the line above has not woken this thread.
-		if (next(now) == next) {
+		if (next(now) >= next) {
 			if (next == NOTHING_TO_DO) {
 				LockSupport.park(this);
 			}
@@ -135,11 +135,16 @@ public final class Deadlines implements AutoCloseable {
 		this.wake = AWAKE;
 	}
 
-	/** The next tick whose spoke is not empty. */
+	/**
+	 * The next tick at which a call waits. Under load nearly all calls are answered long
+	 * before: waking up for these would be a thousand times a second.
+	 */
 	private long next(long now) {
 		for (long tick = now + 1; tick <= now + SPOKES; tick++) {
-			if (this.spokes.get(spoke(tick)) != null) {
-				return tick;
+			for (Entry entry = this.spokes.get(spoke(tick)); entry != null; entry = entry.next) {
+				if (entry.call != null) {
+					return tick;
+				}
 			}
 		}
 		return NOTHING_TO_DO;

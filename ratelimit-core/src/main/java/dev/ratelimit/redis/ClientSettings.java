@@ -8,6 +8,7 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.NettyCustomizer;
@@ -42,6 +43,9 @@ public final class ClientSettings {
 	public static ClientResources resources(ClientResources application) {
 		NettyCustomizer customizer = application.nettyCustomizer();
 		return application.mutate()
+			// Calls of many checks are metered per check; Lettuce would time each command
+			// twice.
+			.commandLatencyRecorder(CommandLatencyRecorder.disabled())
 			.reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(1), 100, TimeUnit.MILLISECONDS))
 			.nettyCustomizer(new NettyCustomizer() {
 

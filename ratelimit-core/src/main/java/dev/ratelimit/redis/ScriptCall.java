@@ -95,6 +95,10 @@ class ScriptCall {
 
 	/** The counters that several requests have. */
 	private Set<Counter> shared(int size) {
+		if (this.entries.size() == 1) {
+			// The counters of one request are distinct.
+			return Set.of();
+		}
 		Set<Counter> known = new HashSet<>(2 * size);
 		Set<Counter> shared = Set.of();
 		for (Entry entry : this.entries) {

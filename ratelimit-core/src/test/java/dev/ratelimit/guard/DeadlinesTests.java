@@ -1,7 +1,9 @@
 package dev.ratelimit.guard;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -56,6 +58,30 @@ class DeadlinesTests {
 		this.deadlines.add(after, Duration.ofMillis(20));
 		await().atMost(Duration.ofSeconds(5)).until(after::isDone);
 		assertThat(told).hasValue(0);
+	}
+
+	@Test
+	void answeredCallsDoNotWakeTheWheel() {
+		Thread wheel = Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().equals("ratelimit-deadlines"))
+			.max(Comparator.comparingLong(Thread::getId))
+			.orElseThrow();
+		for (int millis = 100; millis < 300; millis++) {
+			this.deadlines.add(() -> {
+			}, Duration.ofMillis(millis)).cancel();
+		}
+		Call last = new Call(320);
+		this.deadlines.add(last, Duration.ofMillis(320));
+		await().until(() -> wheel.getState() == Thread.State.TIMED_WAITING);
+		long before = waits(wheel);
+		await().atMost(Duration.ofSeconds(5)).until(last::isDone);
+		assertThat(waits(wheel) - before).isLessThan(20);
+	}
+
+	private static long waits(Thread thread) {
+		return ManagementFactory.getThreadMXBean().getThreadInfo(thread.getId()).getWaitedCount();
 	}
 
 	@Test
