@@ -89,12 +89,17 @@ record GatewayReport(Map<String, Double> cost, Map<String, Double> kept, Map<Str
 		return Median.of(turns.stream().map((turn) -> number.applyAsDouble(of(turn, route))).toList()).value();
 	}
 
-	/** Whether all requests passed and every bound was kept. */
+	/**
+	 * Whether the gateway was warm, all requests passed in every turn, and every bound
+	 * was kept. A leased route without a sound profile is not judged, so it has not
+	 * passed.
+	 */
 	boolean passed() {
-		return this.routes.values().stream().allMatch((turn) -> sound(turn.failedShare()))
+		return this.environment.steady() && this.turns.stream().allMatch((turn) -> sound(turn.failedShare()))
 				&& this.profiles.values().stream().allMatch((profile) -> sound(profile.failedShare())) && lean()
 				&& this.cost.entrySet().stream().allMatch((entry) -> goal(entry.getKey()).kept(entry.getValue()))
-				&& Route.LEASED_SAMPLES.kept(this.samples.getOrDefault(Route.LEASED.id(), 0.0));
+				&& (!this.routes.containsKey(Route.LEASED.id())
+						|| Route.LEASED_SAMPLES.kept(this.samples.getOrDefault(Route.LEASED.id(), 1.0)));
 	}
 
 	private boolean sound(String route) {

@@ -44,8 +44,8 @@ final class Profiler implements AutoCloseable {
 		CompletableFuture<HttpLoad.Result> requests = CompletableFuture
 			.supplyAsync(() -> load.run(route, duration.plusSeconds(2)));
 		try {
-			AsyncProfilerLoader.executeProfiler("-e", "itimer", "-d", String.valueOf(duration.toSeconds()), "-t", "-o",
-					"collapsed", "-f", file.toString(), String.valueOf(gateway.pid()));
+			AsyncProfilerLoader.executeProfiler("-e", "itimer", "-i", "1ms", "-d", String.valueOf(duration.toSeconds()),
+					"-t", "-o", "collapsed", "-f", file.toString(), String.valueOf(gateway.pid()));
 		}
 		finally {
 			requests.join();

@@ -31,7 +31,7 @@ final class Bucket4j implements Contender {
 	private final AsyncBucketProxy[] buckets;
 
 	Bucket4j(RedisURI uri, Keys keys, boolean batching) {
-		this.client = RedisClient.create(uri);
+		this.client = BareClient.to(uri);
 		this.connection = this.client.connect(RedisCodec.of(StringCodec.ASCII, ByteArrayCodec.INSTANCE));
 		AsyncProxyManager<String> manager = Bucket4jLettuce.casBasedBuilder(this.connection)
 			.expirationAfterWrite(

@@ -26,13 +26,24 @@ final class ClosedLoop {
 
 	private static final int OVER = -1;
 
-	private final Contender contender;
+	private final Asked asked;
 
 	private final Workload workload;
 
-	ClosedLoop(Contender contender, Workload workload) {
-		this.contender = contender;
+	private ClosedLoop(Asked asked, Workload workload) {
+		this.asked = asked;
 		this.workload = workload;
+	}
+
+	static ClosedLoop checking(Contender contender, Workload workload) {
+		return new ClosedLoop(contender::check, workload);
+	}
+
+	/**
+	 * Makes all counters of a workload, by one check of every key.
+	 */
+	static void fill(Contender contender, Workload workload) {
+		new ClosedLoop(contender::fill, workload).each();
 	}
 
 	/**
@@ -44,10 +55,7 @@ final class ClosedLoop {
 		return run(duration, (random, now) -> (now - end >= 0) ? OVER : (keys > 1) ? random.nextInt(keys) : 0);
 	}
 
-	/**
-	 * Makes one check of every key, so that all counters exist.
-	 */
-	void fill() {
+	private void each() {
 		int keys = this.workload.keys().count();
 		AtomicInteger next = new AtomicInteger();
 		run(LOST, (random, now) -> {
@@ -64,6 +72,13 @@ final class ClosedLoop {
 		finally {
 			threads.shutdownNow();
 		}
+	}
+
+	/** What is asked of the contender. */
+	private interface Asked {
+
+		void check(int key, Contender.Answer answer);
+
 	}
 
 	/** Which key is next. */
@@ -162,7 +177,7 @@ final class ClosedLoop {
 
 		private void check(int key) {
 			try {
-				ClosedLoop.this.contender.check(key, this);
+				ClosedLoop.this.asked.check(key, this);
 			}
 			catch (RuntimeException ex) {
 				complete(Contender.Outcome.FAILED);

@@ -13,6 +13,13 @@ public interface Contender extends AutoCloseable {
 	 */
 	void check(int key, Answer answer);
 
+	/**
+	 * Makes a counter that exists for the whole measurement.
+	 */
+	default void fill(int key, Answer answer) {
+		check(key, answer);
+	}
+
 	@Override
 	void close();
 

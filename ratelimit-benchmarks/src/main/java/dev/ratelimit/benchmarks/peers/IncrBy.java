@@ -25,7 +25,7 @@ final class IncrBy implements Contender {
 	private final byte[][] keys;
 
 	IncrBy(RedisURI uri, Keys keys) {
-		this.client = RedisClient.create(uri);
+		this.client = BareClient.to(uri);
 		this.connection = this.client.connect(ByteArrayCodec.INSTANCE);
 		this.commands = this.connection.async();
 		this.keys = Arrays.stream(keys.names("incrby:user-"))

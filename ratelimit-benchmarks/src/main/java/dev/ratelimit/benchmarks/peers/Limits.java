@@ -8,19 +8,23 @@ import dev.ratelimit.Policy;
 
 /**
  * The policies of our own contenders. All checks pass, except where the point is that
- * they do not. A permit of an existing key takes a minute to come back, so the counter
- * outlives the measurement; one of a lapsed key takes a millisecond.
+ * they do not. A permit of an existing key takes a second to come back, as with usual
+ * quotas, and {@link #LEAD} of them are taken first, so that the counter outlives the
+ * measurement; one of a lapsed key takes a millisecond.
  */
 final class Limits {
 
 	static final String POLICY = "peers";
+
+	/** Permits that make an existing counter: ten minutes, but for shared counters. */
+	static final int LEAD = 600;
 
 	private Limits() {
 	}
 
 	static Policy one(Keys keys) {
 		String quota = switch (keys) {
-			case EXISTING -> "1440/d";
+			case EXISTING -> "86400/d";
 			case LAPSED -> "1000/s";
 			case HUNDRED, HOT -> "90000000/d";
 		};
@@ -30,12 +34,12 @@ final class Limits {
 	/** Three limits of two quotas each. Ten users share a tenant. */
 	static Policy three(Keys keys, Enforcement enforcement) {
 		String[] single = switch (keys) {
-			case EXISTING -> quotas("1440/d", "20000/7d");
+			case EXISTING -> quotas("86400/d", "604800/7d");
 			case LAPSED -> quotas("1000/s", "30000/m");
 			case HUNDRED, HOT -> outOfReach();
 		};
 		String[] shared = switch (keys) {
-			case EXISTING -> quotas("14400/d", "200000/7d");
+			case EXISTING -> quotas("864000/d", "6048000/7d");
 			case LAPSED -> quotas("10000/s", "300000/m");
 			case HUNDRED, HOT -> outOfReach();
 		};

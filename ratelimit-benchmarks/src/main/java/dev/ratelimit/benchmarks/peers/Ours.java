@@ -102,6 +102,12 @@ public final class Ours implements Contender {
 			.whenComplete((decision, failure) -> answer.complete(outcome(decision, failure)));
 	}
 
+	@Override
+	public void fill(int key, Answer answer) {
+		this.limiter.check(this.requests[key].withCost(Limits.LEAD))
+			.whenComplete((decision, failure) -> answer.complete(outcome(decision, failure)));
+	}
+
 	private static Outcome outcome(@Nullable Decision decision, @Nullable Throwable failure) {
 		return (failure != null || decision == null || decision.degraded()) ? Outcome.FAILED
 				: Outcome.of(decision.allowed());

@@ -37,7 +37,7 @@ final class RawScript implements Contender {
 	private final byte[] burst;
 
 	RawScript(RedisURI uri, Keys keys) {
-		this.client = RedisClient.create(uri);
+		this.client = BareClient.to(uri);
 		this.connection = this.client.connect(ByteArrayCodec.INSTANCE);
 		this.commands = this.connection.async();
 		this.sha = this.connection.sync().scriptLoad(text());

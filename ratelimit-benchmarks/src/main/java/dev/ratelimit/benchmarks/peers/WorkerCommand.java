@@ -93,7 +93,7 @@ public final class WorkerCommand implements Callable<Integer> {
 	/** By a limiter of its own: a breaker that opens here would be open afterwards. */
 	private static void fill(ContenderKind kind, RedisURI redis) {
 		try (Contender cold = kind.open(redis, FILL.keys(), COLD_DEADLINE)) {
-			new ClosedLoop(cold, FILL).fill();
+			ClosedLoop.fill(cold, FILL);
 		}
 	}
 
@@ -102,7 +102,7 @@ public final class WorkerCommand implements Callable<Integer> {
 			double rate = this.rates.getOrDefault(workload.keys(), SLOW) / 2;
 			return new OpenLoop(contender, workload.keys(), rate).run(duration);
 		}
-		return new ClosedLoop(contender, workload).run(duration);
+		return ClosedLoop.checking(contender, workload).run(duration);
 	}
 
 	private Measurement measure(ContenderKind kind, Workload workload, RedisURI redis, MeasuredRedis probe) {

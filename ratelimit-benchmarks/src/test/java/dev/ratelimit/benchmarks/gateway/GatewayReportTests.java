@@ -51,6 +51,27 @@ class GatewayReportTests {
 	}
 
 	@Test
+	void leasedRouteWithoutAProfileHasNotPassed() {
+		Map<Route, Turn> turn = Map.of(Route.PLAIN, turn(Route.PLAIN, 100, 0), Route.LEASED,
+				turn(Route.LEASED, 100, 0));
+		assertThat(report(turn).passed()).isFalse();
+	}
+
+	@Test
+	void oneTurnWithFailedRequestsFailsTheRun() {
+		Turn failed = new Turn("plain", 1, 1, 1, 100, 0, 10, 0.5);
+		Map<Route, Turn> good = Map.of(Route.PLAIN, turn(Route.PLAIN, 100, 0));
+		assertThat(report(List.of(good, good, Map.of(Route.PLAIN, failed))).passed()).isFalse();
+	}
+
+	@Test
+	void gatewayThatIsNotWarmHasNotPassed() {
+		GatewayReport.Environment cold = new GatewayReport.Environment(List.of("Redis"), "17", 2, 0, 12, 0.1, false, 1,
+				1);
+		assertThat(GatewayReport.of(cold, List.of(turn(200, 0, 210, 0)), Map.of()).passed()).isFalse();
+	}
+
+	@Test
 	void profileOfAnOutageIsNotSound() {
 		Map<Route, Turn> turn = Map.of(Route.PLAIN, turn(Route.PLAIN, 100, 0), Route.LEASED,
 				turn(Route.LEASED, 300, 0));

@@ -23,7 +23,7 @@ class ClosedLoopTests {
 	void countsEveryCheckThatIsAnsweredWithinTheCall() {
 		AtomicLong calls = new AtomicLong();
 
-		Tally tally = new ClosedLoop(contender((answer) -> {
+		Tally tally = ClosedLoop.checking(contender((answer) -> {
 			calls.incrementAndGet();
 			answer.complete(Contender.Outcome.ALLOWED);
 		}), WORKLOAD).run(SHORT);
@@ -38,7 +38,7 @@ class ClosedLoopTests {
 		AtomicInteger most = new AtomicInteger();
 		ExecutorService limiter = Executors.newSingleThreadExecutor();
 		try {
-			Tally tally = new ClosedLoop(contender((answer) -> {
+			Tally tally = ClosedLoop.checking(contender((answer) -> {
 				most.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
 				limiter.execute(() -> {
 					inFlight.decrementAndGet();
@@ -58,7 +58,7 @@ class ClosedLoopTests {
 	void fillAsksForEveryKeyOnce() {
 		AtomicIntegerArray checks = new AtomicIntegerArray(Keys.HUNDRED.count());
 
-		new ClosedLoop(new Contender() {
+		ClosedLoop.fill(new Contender() {
 
 			@Override
 			public void check(int key, Answer answer) {
@@ -70,14 +70,14 @@ class ClosedLoopTests {
 			public void close() {
 			}
 
-		}, WORKLOAD).fill();
+		}, WORKLOAD);
 
 		assertThat(IntStream.range(0, checks.length()).map(checks::get)).containsOnly(1);
 	}
 
 	@Test
 	void anExceptionIsAFailedCheck() {
-		Tally tally = new ClosedLoop(contender((answer) -> {
+		Tally tally = ClosedLoop.checking(contender((answer) -> {
 			throw new IllegalStateException();
 		}), WORKLOAD).run(SHORT);
 
