@@ -152,6 +152,16 @@ class SettleFaultsIntegrationTests {
 		await().atMost(LONG).untilAsserted(() -> assertThat(remaining(counter)).isEqualTo(900));
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void settleOfACounterWithAForeignValueIsLost(Algorithm algorithm) {
+		Counter counter = counter(algorithm);
+		Correction refund = correction(take(400, counter), -300, 0);
+		this.redis.cli("SET", counter.key(), "foreign");
+		assertThat(settle(refund)).succeedsWithin(LONG).isEqualTo(Settlement.LOST);
+		assertThat(this.redis.cli("GET", counter.key()).trim()).isEqualTo("foreign");
+	}
+
 	@Test
 	void estimateStandsIfNobodySettles() {
 		Counter counter = counter(Algorithm.GCRA);
