@@ -190,6 +190,40 @@ public abstract class SettledDecisionsContract {
 	}
 
 	@Test
+	void receiptHasOnlyWhatWasNotGivenBack() {
+		PolicyRateLimiter limiter = limiter(llm("1000/30d"));
+		Decision decision = join(limiter.check(ANN));
+		join(decision.receipt().giveBack(150));
+		byte[] receipt = decision.receipt().encode(Duration.ofMinutes(10));
+		if (receipt != null) {
+			assertThat(join(limiter.settle(receipt, 100))).isEqualTo(Settlement.REFUNDED);
+			assertThat(remaining(limiter)).isEqualTo(900);
+		}
+		Decision nothingLeft = join(limiter.check(ANN));
+		join(nothingLeft.giveBack());
+		assertThat(nothingLeft.receipt().encode(Duration.ofMinutes(10))).isNull();
+	}
+
+	@Test
+	void giveBackAndSettleElsewhereDoNotReturnPermitsTwice() {
+		PolicyRateLimiter limiter = limiter(llm("1000/30d"));
+		join(limiter.check(ANN));
+		Decision decision = join(limiter.check(ANN));
+		byte[] receipt = decision.receipt().encode(Duration.ofMinutes(10));
+		join(decision.receipt().giveBack(150));
+		assertThat(remaining(limiter)).isEqualTo(350);
+		if (receipt != null) {
+			assertThat(join(limiter.settle(receipt, 0))).isEqualTo(Settlement.NOTHING);
+			assertThat(remaining(limiter)).isEqualTo(350);
+			Decision other = join(limiter.check(ANN.withCost(200)));
+			byte[] settled = other.receipt().encode(Duration.ofMinutes(10));
+			join(limiter.settle(settled, 100));
+			join(other.giveBack());
+			assertThat(remaining(limiter)).isEqualTo(250);
+		}
+	}
+
+	@Test
 	void estimateThatWasRightIsFinalElsewhere() {
 		PolicyRateLimiter one = limiter(llm("1000/30d"));
 		Decision decision = join(one.check(ANN));
