@@ -47,9 +47,17 @@ public interface Receipt {
 	}
 
 	/**
-	 * This receipt as bytes, with which another instance can settle. They contain keys of
-	 * counters and quotas, and no value of the caller. They are not signed: do not accept
-	 * them from a party that may not change counters.
+	 * This receipt as bytes, with which another instance can settle what the decision
+	 * took and what was not given back. They contain keys of counters and quotas, and no
+	 * value of the caller. They are not signed: do not accept them from a party that may
+	 * not change counters.
+	 *
+	 * <p>
+	 * They do not contain grants that came after the deadline, shares that this instance
+	 * counted itself in an outage, and counters of versions on trial: only
+	 * {@link #settle} settles these, for others the estimate stands. Of all settles and
+	 * give-backs after this call, here and elsewhere, only the first has an effect; a
+	 * give-back of some permits settles the rest as the true cost.
 	 * @param validFor how long a settle may begin, here or elsewhere
 	 * @return {@code null} if nothing can be settled, or the counters are in this process
 	 */

@@ -118,7 +118,7 @@ public final class BanAdmin {
 			.filter((caller) -> caller.policy().equals(policy.id())
 					&& this.pseudonyms.known(PSEUDONYM, caller.key()).contains(wanted))
 			.findFirst()
-			.map(Set::of)
+			.map(this.penalties::sameCaller)
 			.orElseThrow(() -> AdminProblem.missing(PSEUDONYM.name(), "There is no such ban",
 					"Use a pseudonym as GET shows it, or the dimensions of the limit."));
 	}

@@ -75,7 +75,7 @@ import dev.ratelimit.web.TrustedProxies;
 @AutoConfiguration(after = RateLimitRedisAutoConfiguration.class)
 @ConditionalOnProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RateLimitProperties.class)
-@Import({ HashingConfiguration.class, MissingLettuce.class })
+@Import({ HashingConfiguration.class, MissingLettuce.class, RefusedConnectionsConfiguration.class })
 public final class RateLimitAutoConfiguration {
 
 	private static final int MAX_HOT = 10_000;

@@ -52,6 +52,7 @@ import dev.ratelimit.web.RequestResolver;
 import dev.ratelimit.web.UrlCheck;
 import dev.ratelimit.web.UrlLimits;
 import dev.ratelimit.web.reactive.ExchangeCorsHeaders;
+import dev.ratelimit.web.reactive.RefusedConnections;
 import dev.ratelimit.web.reactive.UrlLimitWebFilter;
 import dev.ratelimit.web.servlet.CorsHeaders;
 import dev.ratelimit.web.servlet.UrlLimitFilter;
@@ -287,17 +288,19 @@ public final class RateLimitUrlsAutoConfiguration {
 		@Bean
 		UrlLimitWebFilter rateLimitUrlFilterBeforeAuthentication(UrlLimits limits, RequestResolver resolver,
 				RateLimiter limiter, HttpAnswers answers, ObjectProvider<CallTrace.Source> traces,
-				ExchangeCorsHeaders cors, ApplicationContext context) {
+				ExchangeCorsHeaders cors, ObjectProvider<RefusedConnections> connections, ApplicationContext context) {
 			return new UrlLimitWebFilter(new UrlCheck(limits, resolver, limiter, true), answers,
-					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors, context, SECURITY - 1);
+					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors,
+					connections.getIfAvailable(() -> RefusedConnections.KEPT), context, SECURITY - 1);
 		}
 
 		@Bean
 		UrlLimitWebFilter rateLimitUrlFilter(UrlLimits limits, RequestResolver resolver, RateLimiter limiter,
 				HttpAnswers answers, ObjectProvider<CallTrace.Source> traces, ExchangeCorsHeaders cors,
-				ApplicationContext context) {
+				ObjectProvider<RefusedConnections> connections, ApplicationContext context) {
 			return new UrlLimitWebFilter(new UrlCheck(limits, resolver, limiter, false), answers,
-					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors, context, Ordered.LOWEST_PRECEDENCE);
+					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors,
+					connections.getIfAvailable(() -> RefusedConnections.KEPT), context, Ordered.LOWEST_PRECEDENCE);
 		}
 
 	}

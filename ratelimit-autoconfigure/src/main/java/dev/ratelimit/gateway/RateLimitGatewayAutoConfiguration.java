@@ -1,9 +1,5 @@
 package dev.ratelimit.gateway;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -16,9 +12,7 @@ import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.annotation.Bean;
-import org.springframework.http.server.reactive.ServerHttpRequest;
 
-import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
@@ -31,7 +25,6 @@ import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
-import dev.ratelimit.web.TrustedProxies;
 import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 import dev.ratelimit.web.reactive.RefusedConnections;
 
@@ -47,24 +40,11 @@ public final class RateLimitGatewayAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	RateLimitGatewayFilterFactory rateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver,
-			HttpAnswers answers, ObjectProvider<CallTrace.Source> traces, RateLimitProperties properties,
-			Policies policies) {
-		TrustedProxies proxies = new TrustedProxies(properties.identity().trustedProxies());
-		boolean direct = properties.identity().trustedHops() == 0;
-		RefusedConnections connections = new RefusedConnections((policy) -> closeAfter(policies.get().find(policy)),
-				(request) -> direct && !proxies.contain(address(request)));
+			HttpAnswers answers, ObjectProvider<CallTrace.Source> traces,
+			ObjectProvider<RefusedConnections> connections) {
 		return new RateLimitGatewayFilterFactory(limiter, resolver, answers,
-				traces.getIfAvailable(() -> CallTrace.Source.NONE), connections);
-	}
-
-	private static long closeAfter(@Nullable Policy policy) {
-		Penalty penalty = (policy != null) ? policy.settings().penalty() : null;
-		return (penalty != null) ? penalty.closeAfter() : 0;
-	}
-
-	private static @Nullable InetAddress address(ServerHttpRequest request) {
-		InetSocketAddress address = request.getRemoteAddress();
-		return (address != null) ? address.getAddress() : null;
+				traces.getIfAvailable(() -> CallTrace.Source.NONE),
+				connections.getIfAvailable(() -> RefusedConnections.KEPT));
 	}
 
 	@Bean

@@ -1,9 +1,11 @@
 package dev.ratelimit.gateway;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -30,6 +32,10 @@ final class SettlingResponse extends ServerHttpResponseDecorator {
 
 	private static final String ACCEPT_ENCODING = "Accept-Encoding";
 
+	/** Without a weight, or with one above 0. */
+	private static final Pattern GZIP = Pattern
+		.compile("\\s*(x-)?gzip\\s*(;\\s*q\\s*=\\s*(1(\\.0*)?|0\\.\\d*[1-9]\\d*)\\s*)?");
+
 	private final ServerWebExchange exchange;
 
 	SettlingResponse(ServerWebExchange exchange) {
@@ -43,15 +49,21 @@ final class SettlingResponse extends ServerHttpResponseDecorator {
 	 */
 	static ServerWebExchange readable(ServerWebExchange exchange) {
 		CallDecisions decisions = exchange.getAttribute(CallDecisions.ATTRIBUTE);
-		String accepted = exchange.getRequest().getHeaders().getFirst(ACCEPT_ENCODING);
-		if (decisions == null || accepted == null
+		List<String> accepted = exchange.getRequest().getHeaders().getOrEmpty(ACCEPT_ENCODING);
+		if (decisions == null || accepted.isEmpty()
 				|| decisions.settling().stream().noneMatch(SettlingResponse::isRead)) {
 			return exchange;
 		}
-		String encoding = accepted.toLowerCase(Locale.ROOT).contains("gzip") ? "gzip" : "identity";
+		String encoding = acceptsGzip(accepted) ? "gzip" : "identity";
 		return exchange.mutate()
 			.request((request) -> request.headers((headers) -> headers.set(ACCEPT_ENCODING, encoding)))
 			.build();
+	}
+
+	/** Whether the caller names gzip and does not refuse it by a weight of 0. */
+	private static boolean acceptsGzip(List<String> accepted) {
+		return Arrays.stream(String.join(",", accepted).toLowerCase(Locale.ROOT).split(","))
+			.anyMatch((coding) -> GZIP.matcher(coding).matches());
 	}
 
 	private static boolean isRead(Decision decision) {

@@ -3,21 +3,15 @@ package dev.ratelimit.web;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Locale;
-import java.util.zip.DataFormatException;
-import java.util.zip.Inflater;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the true cost of a request from a response body that streams by: from JSON, or
  * from the last server-sent events that name it. The body is neither kept nor held back.
- * Compressed bodies are inflated in a copy of 4 KB, and at most 16 MB of them are read.
+ * Of compressed bodies at most 16 MB are read, see {@link GzipBytes}.
  */
 public final class CostReader implements AutoCloseable {
-
-	private static final long MOST_INFLATED = 16 << 20;
-
-	private static final int GZIP_HEADER = 10;
 
 	private static final byte[] DATA = { 'd', 'a', 't', 'a', ':' };
 
@@ -25,22 +19,15 @@ public final class CostReader implements AutoCloseable {
 
 	private final boolean events;
 
-	private final @Nullable Inflater inflater;
-
-	private final byte[] copy;
-
-	private final byte[] header = new byte[GZIP_HEADER];
-
-	private int headerLength;
-
-	private long inflated;
-
-	private boolean failed;
+	private final @Nullable GzipBytes gzip;
 
 	/** How much of "data:" the line has so far; negative if it is another line. */
 	private int line;
 
 	private boolean lineIsEmpty = true;
+
+	/** Whether the last byte was a carriage return, which has ended a line. */
+	private boolean returned;
 
 	private boolean eventHasData;
 
@@ -51,8 +38,7 @@ public final class CostReader implements AutoCloseable {
 	private CostReader(List<String> paths, boolean events, boolean gzip) {
 		this.numbers = new JsonNumbers(paths);
 		this.events = events;
-		this.inflater = gzip ? new Inflater(true) : null;
-		this.copy = gzip ? new byte[4_096] : new byte[0];
+		this.gzip = gzip ? new GzipBytes(this::readByte) : null;
 	}
 
 	/**
@@ -80,42 +66,12 @@ public final class CostReader implements AutoCloseable {
 		if (this.closed) {
 			return;
 		}
-		Inflater inflater = this.inflater;
-		for (int i = part.position(); inflater == null && i < part.limit(); i++) {
+		if (this.gzip != null) {
+			this.gzip.read(part);
+			return;
+		}
+		for (int i = part.position(); i < part.limit(); i++) {
 			readByte(part.get(i));
-		}
-		if (inflater == null || this.failed) {
-			return;
-		}
-		ByteBuffer compressed = part.duplicate();
-		while (compressed.hasRemaining() && this.headerLength < GZIP_HEADER) {
-			this.header[this.headerLength++] = compressed.get();
-		}
-		if (this.headerLength < GZIP_HEADER) {
-			return;
-		}
-		// A header with a file name or a comment is as long as it likes.
-		this.failed = this.header[0] != (byte) 0x1f || this.header[1] != (byte) 0x8b || this.header[3] != 0;
-		if (!this.failed) {
-			inflate(inflater, compressed);
-		}
-	}
-
-	private void inflate(Inflater inflater, ByteBuffer compressed) {
-		try {
-			inflater.setInput(compressed);
-			int length = inflater.inflate(this.copy);
-			while (length > 0 && this.inflated <= MOST_INFLATED) {
-				this.inflated += length;
-				for (int i = 0; i < length; i++) {
-					readByte(this.copy[i]);
-				}
-				length = inflater.inflate(this.copy);
-			}
-			this.failed = this.inflated > MOST_INFLATED;
-		}
-		catch (DataFormatException ex) {
-			this.failed = true;
 		}
 	}
 
@@ -124,15 +80,12 @@ public final class CostReader implements AutoCloseable {
 			this.numbers.read(next);
 			return;
 		}
-		if (next == '\n') {
-			if (this.lineIsEmpty) {
-				endEvent();
-			}
-			this.numbers.read(next);
-			this.line = 0;
-			this.lineIsEmpty = true;
+		boolean lineIsOver = this.returned;
+		this.returned = next == '\r';
+		if (next == '\r' || next == '\n' && !lineIsOver) {
+			endLine();
 		}
-		else if (next != '\r') {
+		else if (next != '\n') {
 			this.lineIsEmpty = false;
 			if (this.line == DATA.length) {
 				this.eventHasData = true;
@@ -142,6 +95,15 @@ public final class CostReader implements AutoCloseable {
 				this.line = (DATA[this.line] == next) ? this.line + 1 : -1;
 			}
 		}
+	}
+
+	private void endLine() {
+		if (this.lineIsEmpty) {
+			endEvent();
+		}
+		this.numbers.read((byte) '\n');
+		this.line = 0;
+		this.lineIsEmpty = true;
 	}
 
 	private void endEvent() {
@@ -159,7 +121,7 @@ public final class CostReader implements AutoCloseable {
 	 * @return {@code null} if the estimate stands
 	 */
 	public synchronized @Nullable Long cost(long estimate, boolean complete) {
-		Long named = this.failed ? null : this.numbers.sum();
+		Long named = (this.gzip != null && this.gzip.failed()) ? null : this.numbers.sum();
 		if (named != null && complete) {
 			return named;
 		}
@@ -174,8 +136,8 @@ public final class CostReader implements AutoCloseable {
 	@Override
 	public synchronized void close() {
 		this.closed = true;
-		if (this.inflater != null) {
-			this.inflater.end();
+		if (this.gzip != null) {
+			this.gzip.close();
 		}
 	}
 

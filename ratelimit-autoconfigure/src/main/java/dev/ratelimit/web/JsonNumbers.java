@@ -76,6 +76,7 @@ final class JsonNumbers {
 	void begin() {
 		this.depth = 0;
 		this.inString = false;
+		this.escaped = false;
 		this.expectsName = false;
 		this.next = (1 << this.paths.length) - 1;
 		this.reading = 0;

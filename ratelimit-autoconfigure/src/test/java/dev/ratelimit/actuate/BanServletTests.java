@@ -109,6 +109,30 @@ class BanServletTests {
 	}
 
 	@Test
+	void banWhileAnEpochTurnsIsShownOnceAndItsPseudonymLiftsBothEpochs() {
+		this.context.run((context) -> {
+			this.millis.addAndGet(Duration.ofMinutes(30).toMillis());
+			ban(context);
+			String shown = SwitchServletTests.call(context, get(BANS), SwitchServletTests.VIEWER)
+				.andExpect(jsonPath("$.length()").value(1))
+				.andReturn()
+				.getResponse()
+				.getContentAsString();
+			String pseudonym = JsonPath.read(shown, "$[0].pseudonym");
+			SwitchServletTests.call(context, delete(BANS + "?policy=login&pseudonym=" + pseudonym), ADMIN)
+				.andExpect(status().isOk())
+				.andExpect(jsonPath("$.lifted.length()").value(1));
+			assertThat(check(context).reason()).isEqualTo(Decision.Reason.LIMITS);
+			String audit = SwitchServletTests.call(context, get("/actuator/ratelimit/audit"), ADMIN)
+				.andReturn()
+				.getResponse()
+				.getContentAsString();
+			String before = JsonPath.read(audit, "$.entries[0].before");
+			assertThat(before.split(", ")).hasSize(2);
+		});
+	}
+
+	@Test
 	void listIsForOnePolicyIfItIsNamed() {
 		this.context.run((context) -> {
 			ban(context);

@@ -16,8 +16,11 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.web.reactive.server.WebTestClient;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.client.HttpClient;
@@ -41,7 +44,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 				"spring.cloud.gateway.server.webflux.routes[1].uri=forward:///",
 				"spring.cloud.gateway.server.webflux.routes[1].predicates[0]=Path=/never",
 				"spring.cloud.gateway.server.webflux.routes[1].filters[0]=RateLimit=login,1001",
-				"spring.cloud.gateway.server.webflux.routes[1].filters[1]=SetPath=/upstream" })
+				"spring.cloud.gateway.server.webflux.routes[1].filters[1]=SetPath=/upstream",
+				"ratelimit.urls.never.path=/url/never", "ratelimit.urls.never.policy=login",
+				"ratelimit.urls.never.cost=1001", "ratelimit.urls.early.path=/url/early",
+				"ratelimit.urls.early.policy=login", "ratelimit.urls.early.cost=1001",
+				"ratelimit.urls.early.before-authentication=true", "ratelimit.urls.passed.path=/upstream/passed",
+				"ratelimit.urls.passed.policy=login", "ratelimit.urls.both.path=/never",
+				"ratelimit.urls.both.policy=wide", "ratelimit.policies.wide.limits.per-ip.by=ip",
+				"ratelimit.policies.wide.limits.per-ip.quota=1000/s", "ratelimit.policies.fast.limits.per-ip.by=ip",
+				"ratelimit.policies.fast.limits.per-ip.quota=2/s burst 1", "ratelimit.policies.fast.penalty.after=1000",
+				"ratelimit.urls.fast.path=/url/fast", "ratelimit.urls.fast.policy=fast" })
 class ClosedConnectionTests {
 
 	private static final Duration PROMPTLY = Duration.ofSeconds(30);
@@ -66,6 +78,28 @@ class ClosedConnectionTests {
 				assertThat(connection.get("/never")).isNotEqualTo("close");
 				assertThat(connection.get("/never")).isNotEqualTo("close");
 				assertThat(connection.get("/login")).isNotEqualTo("close");
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/url/never", "/url/early" })
+	void refusalsByUrlCloseTheConnectionToo(String path) throws IOException {
+		try (Connection connection = new Connection(this.port)) {
+			assertThat(connection.get(path)).isNotEqualTo("close");
+			assertThat(connection.get("/never")).isNotEqualTo("close");
+			assertThat(connection.get(path)).isEqualTo("close");
+			assertThat(connection.isClosed()).isTrue();
+		}
+	}
+
+	@Test
+	void requestThatAUrlEntryLetsPassEndsTheRow() throws IOException {
+		try (Connection connection = new Connection(this.port)) {
+			for (int i = 0; i < 3; i++) {
+				assertThat(connection.get("/url/never")).isNotEqualTo("close");
+				assertThat(connection.get("/url/never")).isNotEqualTo("close");
+				assertThat(connection.get("/upstream/passed")).isNotEqualTo("close");
 			}
 		}
 	}
@@ -100,6 +134,27 @@ class ClosedConnectionTests {
 		});
 	}
 
+	@Test
+	void refusalUnderAPolicyWithPenaltiesAnnouncesAtLeastOneSecond() {
+		WebTestClient client = WebTestClient.bindToServer()
+			.baseUrl("http://localhost:" + this.port)
+			.responseTimeout(PROMPTLY)
+			.build();
+		// The limit refuses for 500 ms at a time.
+		org.awaitility.Awaitility.await()
+			.atMost(PROMPTLY)
+			.untilAsserted(() -> client.get()
+				.uri("/url/fast")
+				.exchange()
+				.expectStatus()
+				.isEqualTo(429)
+				.expectHeader()
+				.value("Retry-After", (seconds) -> assertThat(Long.parseLong(seconds)).isPositive())
+				.expectBody()
+				.jsonPath("$.retryAfterMs")
+				.value((millis) -> assertThat(((Number) millis).longValue()).isGreaterThanOrEqualTo(1_000)));
+	}
+
 	private static int status(HttpClient client) {
 		return Objects.requireNonNull(client.get()
 			.uri("/never")
@@ -109,7 +164,7 @@ class ClosedConnectionTests {
 	}
 
 	/** A connection of HTTP/1.1 that is kept alive. */
-	private static final class Connection implements AutoCloseable {
+	static final class Connection implements AutoCloseable {
 
 		private final Socket socket;
 

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.UUID;
 import java.util.zip.GZIPOutputStream;
 
@@ -34,7 +35,6 @@ import org.springframework.test.web.reactive.server.WebTestClient;
 import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerResponse;
@@ -60,9 +60,6 @@ class SettleGatewayTests {
 
 	private static final String USAGE = "{\"id\": \"a\\\"b\", \"choices\": [{\"usage\": {\"total_tokens\": 7}}],"
 			+ " \"usage\": {\"prompt_tokens\": 23, \"total_tokens\": 123, \"completion_tokens\": 100}}";
-
-	/** Ends the stream of /endless, or lets it go on. */
-	private static final Sinks.Many<String> MORE = Sinks.many().multicast().directBestEffort();
 
 	private static final DisposableServer UPSTREAM = upstream();
 
@@ -159,6 +156,23 @@ class SettleGatewayTests {
 		await().atMost(LONG).untilAsserted(() -> assertThat(remaining("json")).isEqualTo(877));
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			value = { "gzip;q=0, br | identity", "br, GZIP ; Q=0.000 | identity", "gzip;q=none | identity",
+					"agzip | identity", "gzip;q=0.5 | gzip", "br;q=1, gzip;q=1.0 | gzip", "x-gzip | gzip" })
+	void upstreamIsAskedForGzipOnlyIfTheCallerTakesIt(String accepted, String asked) {
+		this.client.mutate()
+			.responseTimeout(LONG)
+			.build()
+			.get()
+			.uri("/json/encoding")
+			.header("X-API-Key", this.key)
+			.header("Accept-Encoding", accepted)
+			.exchange()
+			.expectBody(String.class)
+			.isEqualTo(asked);
+	}
+
 	@Test
 	void bodyReachesTheClientUnchanged() {
 		this.client.mutate()
@@ -172,22 +186,23 @@ class SettleGatewayTests {
 			.isEqualTo(USAGE);
 	}
 
-	@Test
-	void bodyIsNotHeldBackAndAClientThatHangsUpPaysForTheEventsSeen() {
-		String first = WebClient.create("http://127.0.0.1:" + this.port)
+	@ParameterizedTest
+	@CsvSource({ "1, 600", "450, 550" })
+	void bodyIsNotHeldBackAndAClientThatHangsUpPaysForTheEventsSeen(int events, long remaining) {
+		double before = settled("json", "settled");
+		List<String> seen = WebClient.create("http://127.0.0.1:" + this.port)
 			.get()
-			.uri("/json/endless")
+			.uri("/json/endless/" + events)
 			.header("X-API-Key", this.key)
 			.retrieve()
 			.bodyToFlux(String.class)
-			.blockFirst(LONG);
-		assertThat(first).contains("first");
-		// The client has cancelled; the next events find nobody.
-		await().atMost(LONG).untilAsserted(() -> {
-			MORE.tryEmitNext("{}");
-			assertThat(settled("json", "settled")).isPositive();
-			assertThat(remaining("json")).isLessThanOrEqualTo(600);
-		});
+			.take(events)
+			.collectList()
+			.block(LONG);
+		assertThat(seen).hasSize(events);
+		// The client has cancelled, and the upstream sends nothing more.
+		await().atMost(LONG).untilAsserted(() -> assertThat(settled("json", "settled")).isEqualTo(before + 1));
+		assertThat(remaining("json")).isEqualTo(remaining);
 	}
 
 	private long remaining(String policy) {
@@ -221,6 +236,9 @@ class SettleGatewayTests {
 					return accepted.matches("gzip|identity") ? json(response).sendString(Mono.just(USAGE))
 							: json(response).header("Content-Encoding", "br").sendString(Mono.just("?"));
 				})
+				.get("/encoding",
+						(request, response) -> response
+							.sendString(Mono.just(String.valueOf(request.requestHeaders().get("Accept-Encoding")))))
 				.get("/brotli",
 						(request, response) -> json(response).header("Content-Encoding", "br")
 							.send(Mono.just(Unpooled.wrappedBuffer(USAGE.getBytes(StandardCharsets.UTF_8)))))
@@ -233,10 +251,9 @@ class SettleGatewayTests {
 						(request, response) -> response.sse()
 							.sendString(Flux.range(0, 500).map((i) -> ": note\ndata: {\"i\": " + i + "}\n\n")))
 				.get("/few-events", (request, response) -> response.sse().sendString(Flux.just("data: {}\n\n")))
-				.get("/endless",
-						(request, response) -> response.sse()
-							.sendString(Flux.concat(Mono.just("{\"first\": 1}"), MORE.asFlux())
-								.map((event) -> "data: " + event + "\n\n"), StandardCharsets.UTF_8))
+				.get("/endless/{events}", (request, response) -> response.sse()
+					.sendString(Flux.concat(Flux.range(0, Integer.parseInt(request.param("events"))), Flux.never())
+						.map((event) -> "data: {\"event\": " + event + "}\n\n"), StandardCharsets.UTF_8))
 				.get("/header",
 						(request, response) -> response.header("X-Tokens-Used", "42").sendString(Mono.just("ok")))
 				.get("/bad-header",

@@ -1,8 +1,13 @@
 package dev.ratelimit.web;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
+import java.util.zip.GZIPOutputStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +40,65 @@ class CostReaderTests {
 			assertThat(read("application/vnd.api+json", json, size)).isEqualTo(12345);
 			assertThat(read("text/event-stream;charset=utf-8", events, size)).isEqualTo(12345);
 		}
+	}
+
+	@Test
+	void eventsMayEndTheirLinesWithCarriageReturnsOnly() {
+		String events = "event: x\rdata: {\"a\": {\"b\": 1}}\r\rdata:{\"a\":\rdata:{\"b\":12345}}\r\rdata: [DONE]\r\r";
+		for (int size = 1; size < events.length(); size++) {
+			assertThat(read("text/event-stream", events, size)).isEqualTo(12345);
+		}
+		assertThat(read("text/event-stream", "data: {}\r\r".repeat(70), 10)).isEqualTo(70);
+		assertThat(read("text/event-stream", "data: {}\r\n\r\n".repeat(70), 10)).isEqualTo(70);
+	}
+
+	@Test
+	void eventThatEndsInTheMiddleOfAnEscapeDoesNotSpoilTheNext() {
+		assertThat(read("text/event-stream", "data: {\"x\": \"\\\n\ndata: {\"a\": {\"b\": 7}}\n\n", 100)).isEqualTo(7);
+		assertThat(read("text/event-stream", "data: \"\\\r\r" + "data: {\"a\": {\"b\": 7}}\r\r", 100)).isEqualTo(7);
+	}
+
+	@Test
+	void gzipMayHaveAnyHeader() {
+		byte[] header = { 0x1f, (byte) 0x8b, 8, 0x1e, 0, 0, 0, 0, 0, 3 };
+		byte[] extra = { 3, 0, 0, 1, 2 };
+		byte[] names = "file name\0comment\0".getBytes(StandardCharsets.ISO_8859_1);
+		byte[] plain = gzip("{\"a\":{\"b\":12345}}");
+		byte[] checksum = { 1, 2 };
+		byte[] all = join(header, extra, names, checksum, Arrays.copyOfRange(plain, 10, plain.length));
+		for (int size = 1; size < all.length; size++) {
+			assertThat(read("application/json", "gzip", all, size)).isEqualTo(12345);
+		}
+	}
+
+	@Test
+	void gzipMayHaveSeveralMembers() {
+		byte[] all = join(gzip("{\"a\":{\"b\":1"), gzip(""), gzip("2345}}"), gzip(" "));
+		for (int size = 1; size < all.length; size++) {
+			assertThat(read("application/json", "gzip", all, size)).isEqualTo(12345);
+		}
+	}
+
+	@Test
+	void bytesAfterTheLastMemberOfGzipAreIgnored() {
+		byte[] all = join(gzip("{\"a\":{\"b\":12345}}"), new byte[20]);
+		assertThat(read("application/json", "gzip", all, 7)).isEqualTo(12345);
+	}
+
+	@Test
+	void gzipHeaderWithoutEndNamesNoCost() {
+		byte[] header = { 0x1f, (byte) 0x8b, 8, 8, 0, 0, 0, 0, 0, 3 };
+		byte[] name = new byte[300_000];
+		Arrays.fill(name, (byte) 'x');
+		assertThat(read("application/json", "gzip", join(header, name, gzip("{\"a\":{\"b\":5}}")), 1_000)).isNull();
+	}
+
+	@Test
+	void manyEmptyMembersOfGzipAreNotReadToTheEnd() {
+		byte[] empty = gzip("");
+		byte[][] members = new byte[20_000][];
+		Arrays.fill(members, empty);
+		assertThat(read("application/json", "gzip", join(join(members), gzip("{\"a\":{\"b\":5}}")), 1_000)).isNull();
 	}
 
 	@Test
@@ -91,15 +155,39 @@ class CostReaderTests {
 		return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
 	}
 
+	private static byte[] gzip(String text) {
+		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+		try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
+			out.write(text.getBytes(StandardCharsets.UTF_8));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		return bytes.toByteArray();
+	}
+
+	private static byte[] join(byte[]... parts) {
+		ByteArrayOutputStream all = new ByteArrayOutputStream();
+		for (byte[] part : parts) {
+			all.writeBytes(part);
+		}
+		return all.toByteArray();
+	}
+
 	private static Long read(String type, String body, int size) {
-		byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-		CostReader reader = CostReader.of(List.of("a.b"), type, null);
+		return read(type, null, body.getBytes(StandardCharsets.UTF_8), size);
+	}
+
+	private static Long read(String type, String encoding, byte[] bytes, int size) {
+		CostReader reader = CostReader.of(List.of("a.b"), type, encoding);
 		for (int at = 0; at < bytes.length; at += size) {
 			ByteBuffer piece = ByteBuffer.wrap(bytes, at, Math.min(size, bytes.length - at));
 			reader.read(piece);
 			assertThat(piece.remaining()).isEqualTo(Math.min(size, bytes.length - at));
 		}
-		return reader.cost(1, true);
+		Long cost = reader.cost(1, true);
+		reader.close();
+		return cost;
 	}
 
 }

@@ -56,6 +56,14 @@ public class Reading {
 		return this.time;
 	}
 
+	/**
+	 * The same by the clock of the node that has the counter's key, negative if that is
+	 * not known: parts of a counter may be on nodes whose clocks differ.
+	 */
+	public long timeAtKey() {
+		return this.time;
+	}
+
 	public final long ahead() {
 		return this.ahead;
 	}

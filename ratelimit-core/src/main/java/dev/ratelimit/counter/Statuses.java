@@ -51,13 +51,18 @@ public class Statuses extends AbstractList<LimitStatus> implements RandomAccess 
 	}
 
 	/**
-	 * The counters that have too few permits for a refused request.
+	 * The counters that have too few permits for a refused request. Of a limit it is one:
+	 * the counter of the previous epoch only if that of the current one has enough.
 	 */
 	public List<Reading> lacking() {
-		return this.grant.refused() ? this.grant.readings()
+		List<Reading> lacking = this.grant.refused() ? this.grant.readings()
 			.stream()
 			.filter((reading) -> reading.lacks(this.grant.wanted().least()))
 			.toList() : List.of();
+		return turned(lacking) ? lacking.stream()
+			.filter((reading) -> !reading.counter().isOld() || only(lacking, false).stream()
+				.noneMatch((current) -> current.counter().spec().limit().equals(reading.counter().spec().limit())))
+			.toList() : lacking;
 	}
 
 	/** Whether some counters are there twice, of this epoch and of the previous one. */

@@ -35,6 +35,11 @@ class GrantReceipt extends Statuses implements Receipt {
 		return (given > 0) ? this.counters.giveBack(grant().afterReturn(before), given) : NOTHING.giveBack(0);
 	}
 
+	/** What was not given back yet. */
+	final Grant left() {
+		return grant().afterReturn(this.returned);
+	}
+
 	/**
 	 * What was not given back. From now on nothing can be given back.
 	 */

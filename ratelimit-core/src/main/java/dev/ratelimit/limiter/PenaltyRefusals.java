@@ -100,8 +100,9 @@ final class PenaltyRefusals {
 				wait = Math.max(wait, status.retryAfterMicros());
 			}
 		}
-		// Only a time of Redis itself: others are estimates.
-		long central = (decision.source() == Decision.Source.REDIS) ? reading.time() : -1;
+		// Only a time of Redis itself: others are estimates. Only of the node that keeps
+		// the offences: clocks of nodes differ.
+		long central = (decision.source() == Decision.Source.REDIS) ? reading.timeAtKey() : -1;
 		return this.penalties.refused(terms, request, reading.counter(), wait, central);
 	}
 

@@ -102,6 +102,22 @@ final class SettlingReceipt extends GrantReceipt {
 		}
 	}
 
+	/**
+	 * Gives permits back. Once another instance can settle, this is a settle too: both
+	 * together would give the same permits back twice.
+	 */
+	@Override
+	public CompletionStage<Void> giveBack(long permits) {
+		long kept;
+		synchronized (this) {
+			if (this.until == 0 || permits <= 0) {
+				return super.giveBack(permits);
+			}
+			kept = Math.max(0, left().permits() - permits);
+		}
+		return settle(kept).thenApply((outcome) -> null);
+	}
+
 	@Override
 	public CompletionStage<Settlement> settle(long actual) {
 		requireCost(actual);
@@ -138,7 +154,9 @@ final class SettlingReceipt extends GrantReceipt {
 
 	@Override
 	public synchronized byte @Nullable [] encode(Duration validFor) {
-		if (counters().source() == Decision.Source.MEMORY || this.actual != OPEN || grant().readings().isEmpty()) {
+		Grant left = left();
+		if (counters().source() == Decision.Source.MEMORY || this.actual != OPEN || left.permits() == 0
+				|| left.readings().isEmpty()) {
 			return null;
 		}
 		long now = System.nanoTime();
@@ -146,7 +164,7 @@ final class SettlingReceipt extends GrantReceipt {
 			this.validUntil = now + validFor.toNanos();
 			this.until = new Correction(this.id, grant(), 0, this.received, 0).storeTime(this.validUntil);
 		}
-		return ReceiptCodec.encode(this.policy, this.id, this.until, grant());
+		return ReceiptCodec.encode(this.policy, this.id, this.until, left);
 	}
 
 	/**

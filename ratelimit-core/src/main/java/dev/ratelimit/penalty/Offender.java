@@ -16,6 +16,8 @@ final class Offender {
 
 	private final CallerKey key;
 
+	private final @Nullable CallerKey before;
+
 	private final AtomicReference<Conduct> conduct = new AtomicReference<>(Conduct.NONE);
 
 	/** Whether it waits to be reported. */
@@ -31,13 +33,22 @@ final class Offender {
 	/** Whether something began that the fleet must know at once. */
 	private volatile boolean urgent;
 
-	Offender(CallerKey key, Penalty terms) {
+	/**
+	 * Creates an offender.
+	 * @param before its counter in the previous epoch, {@code null} if that cannot matter
+	 */
+	Offender(CallerKey key, @Nullable CallerKey before, Penalty terms) {
 		this.key = key;
+		this.before = before;
 		this.terms = terms;
 	}
 
 	CallerKey key() {
 		return this.key;
+	}
+
+	@Nullable CallerKey before() {
+		return this.before;
 	}
 
 	Penalty terms() {
@@ -59,6 +70,11 @@ final class Offender {
 		this.everReported = true;
 		this.urgent = false;
 		return this.conduct.getAndUpdate(Conduct::sent);
+	}
+
+	/** Forgets everything, also what waits to be reported. */
+	void forget() {
+		this.conduct.set(Conduct.NONE);
 	}
 
 	void learned(long offences, long age, long now) {

@@ -1,6 +1,7 @@
 package dev.ratelimit.penalty;
 
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -90,7 +91,8 @@ public final class Penalties {
 
 	/**
 	 * The longest cool-down or ban of a request, {@code null} if there is none. A request
-	 * that a cool-down refuses is an offence like any other.
+	 * that a cool-down refuses is an offence like any other, unless it asks for no
+	 * permits.
 	 * @param counters the counters that the request would take permits from
 	 */
 	public @Nullable Held find(Penalty terms, Request request, List<Counter> counters) {
@@ -101,17 +103,37 @@ public final class Penalties {
 		Held longest = null;
 		for (int i = 0; i < counters.size(); i++) {
 			Counter counter = counters.get(i);
-			if (penalises(counter.spec().limit(), request)) {
-				Held held = find(terms, counter, now);
-				boolean longer = held != null && (longest == null || held.ban() && !longest.ban()
-						|| held.ban() == longest.ban() && held.waitMicros() > longest.waitMicros());
-				longest = longer ? held : longest;
+			Hold hold = penalises(counter.spec().limit(), request) ? find(terms, counter, now) : null;
+			if (hold != null) {
+				longest = new Held(counter.spec().limit(), hold.ban(), micros(hold.left(now))).orLonger(longest);
+			}
+		}
+		return (longest == null || longest.ban() || request.cost() == 0) ? longest
+				: offended(terms, request, counters, longest, now);
+	}
+
+	/**
+	 * Counts a request that cool-downs refuse: once for each limit, although a limit has
+	 * two counters while its epoch turns.
+	 */
+	private Held offended(Penalty terms, Request request, List<Counter> counters, Held held, long now) {
+		Held longest = held;
+		Limit counted = null;
+		for (Counter counter : counters) {
+			Limit limit = counter.spec().limit();
+			Hold hold = (limit != counted && penalises(limit, request)) ? this.coolDowns.find(counter.key(), now)
+					: null;
+			if (hold != null) {
+				counted = limit;
+				long left = count(terms, counter, hold.left(now), null, now);
+				boolean banned = this.bans.find(counter.key(), now) != null;
+				longest = new Held(limit, banned, micros(left)).orLonger(longest);
 			}
 		}
 		return longest;
 	}
 
-	private @Nullable Held find(Penalty terms, Counter counter, long now) {
+	private @Nullable Hold find(Penalty terms, Counter counter, long now) {
 		Hold ban = this.bans.find(counter.key(), now);
 		Hold hold = (ban != null) ? ban : this.coolDowns.find(counter.key(), now);
 		// A ban outlasts the counter, so it may be one of the previous epoch.
@@ -120,14 +142,8 @@ public final class Penalties {
 		hold = (earlier != null) ? earlier : hold;
 		if (hold == null) {
 			lookUp(counter, terms);
-			return null;
 		}
-		long left = hold.left(now);
-		if (!hold.ban()) {
-			left = count(terms, counter, left, null, now);
-		}
-		Hold begun = hold.ban() ? null : this.bans.find(counter.key(), now);
-		return new Held(counter.spec().limit(), hold.ban() || begun != null, micros(left));
+		return hold;
 	}
 
 	/**
@@ -172,8 +188,12 @@ public final class Penalties {
 
 	private Offender offender(Counter counter, Penalty terms) {
 		Offender known = this.offenders.getIfPresent(counter.key());
-		return (known != null) ? known : Objects
-			.requireNonNull(this.offenders.get(counter.key(), (key) -> new Offender(CallerKey.of(counter), terms)));
+		if (known != null) {
+			return known;
+		}
+		Counter before = counter.before(micros(longest(terms)));
+		return Objects.requireNonNull(this.offenders.get(counter.key(),
+				(key) -> new Offender(CallerKey.of(counter), (before != null) ? CallerKey.of(before) : null, terms)));
 	}
 
 	/** Asks for a ban that the fleet's list has no room for. */
@@ -221,6 +241,22 @@ public final class Penalties {
 	}
 
 	/**
+	 * The counters of a caller under one limit, of this epoch and of the previous one, as
+	 * far as this instance has seen its refusals.
+	 */
+	public Set<CallerKey> sameCaller(CallerKey caller) {
+		Set<CallerKey> same = new LinkedHashSet<>(List.of(caller));
+		for (Offender offender : this.offenders.asMap().values()) {
+			CallerKey before = offender.before();
+			if (before != null && (before.equals(caller) || offender.key().equals(caller))) {
+				same.add(offender.key());
+				same.add(before);
+			}
+		}
+		return same;
+	}
+
+	/**
 	 * Number of bans that this instance knows.
 	 */
 	public int banned() {
@@ -233,7 +269,10 @@ public final class Penalties {
 	public void lift(String key) {
 		this.bans.remove(key);
 		this.coolDowns.remove(key);
-		this.offenders.invalidate(key);
+		Offender offender = this.offenders.asMap().remove(key);
+		if (offender != null) {
+			offender.forget();
+		}
 	}
 
 	/** Puts a cool-down or a ban in force. */
@@ -295,6 +334,13 @@ public final class Penalties {
 	 * @param waitMicros time until its end
 	 */
 	public record Held(Limit limit, boolean ban, long waitMicros) {
+
+		/** This one, or one that is longer; a ban counts as longer than a cool-down. */
+		private Held orLonger(@Nullable Held other) {
+			return (other == null || this.ban && !other.ban
+					|| this.ban == other.ban && this.waitMicros > other.waitMicros) ? this : other;
+		}
+
 	}
 
 }

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.background.FailureLog;
 import dev.ratelimit.background.Futures;
 import dev.ratelimit.background.Loop;
+import dev.ratelimit.penalty.PenaltyStore.Listed;
 import dev.ratelimit.penalty.PenaltyStore.Report;
 import dev.ratelimit.penalty.PenaltyStore.Verdict;
 
@@ -64,6 +65,12 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 			"Penalties could not be shared with the fleet ({}). This instance penalises by its own count",
 			"Penalties are shared with the fleet again");
 
+	/**
+	 * Counters of callers that were lifted while a report was under way, {@code null}
+	 * while there is none.
+	 */
+	private @Nullable Set<String> lifted;
+
 	/** Revision of the list that this instance has; -1 before it was read. */
 	private long revision = -1;
 
@@ -97,7 +104,14 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 	 * Ends cool-down and ban of a caller for the fleet, and at once in this instance.
 	 */
 	public CompletionStage<Void> lift(CallerKey caller) {
-		return this.store.lift(caller).thenRun(() -> this.penalties.lift(caller.key()));
+		return this.store.lift(caller).thenRun(() -> lifted(caller.key()));
+	}
+
+	private synchronized void lifted(String key) {
+		if (this.lifted != null) {
+			this.lifted.add(key);
+		}
+		this.penalties.lift(key);
 	}
 
 	@Override
@@ -108,7 +122,7 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 	@Override
 	public synchronized void ban(long revision, CallerKey caller, Duration left) {
 		if (left.isZero()) {
-			this.penalties.lift(caller.key());
+			lifted(caller.key());
 		}
 		else {
 			this.penalties.hold(caller, true, left.toNanos(), true);
@@ -167,11 +181,23 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 
 	private void report(List<Offender> offenders, long now) {
 		List<Report> reports = offenders.stream().map((offender) -> report(offender, now)).toList();
-		List<@Nullable Verdict> verdicts = Futures.await(this.store.report(reports), TIMEOUT);
-		for (int i = 0; i < verdicts.size(); i++) {
-			Verdict verdict = verdicts.get(i);
-			if (verdict != null) {
-				learn(offenders.get(i), verdict);
+		long known;
+		synchronized (this) {
+			known = this.revision;
+			this.lifted = new HashSet<>();
+		}
+		try {
+			List<@Nullable Verdict> verdicts = Futures.await(this.store.report(reports), TIMEOUT);
+			for (int i = 0; i < verdicts.size(); i++) {
+				Verdict verdict = verdicts.get(i);
+				if (verdict != null) {
+					learn(offenders.get(i), verdict, known);
+				}
+			}
+		}
+		finally {
+			synchronized (this) {
+				this.lifted = null;
 			}
 		}
 	}
@@ -185,26 +211,51 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 				(first != null) ? first.time() : 0, (first != null) ? first.end() : 0);
 	}
 
-	private void learn(Offender offender, Verdict verdict) {
-		offender.learned(verdict.offences(), verdict.age() * 1_000, this.penalties.now());
-		if (verdict.ban() > 0) {
-			this.penalties.hold(offender.key(), true, verdict.ban() * 1_000, false);
-		}
-		else if (verdict.coolDown() > 0) {
-			this.penalties.hold(offender.key(), false, verdict.coolDown() * 1_000, false);
+	/**
+	 * Puts a verdict in force.
+	 * @param known revision of the list before the verdict was asked for
+	 */
+	private void learn(Offender offender, Verdict verdict, long known) {
+		synchronized (this) {
+			// The verdict may be older than a lift that came while it was under way.
+			if (this.lifted == null || !this.lifted.contains(offender.key().key())) {
+				offender.learned(verdict.offences(), verdict.age() * 1_000, this.penalties.now());
+				if (verdict.ban() > 0 || verdict.coolDown() > 0) {
+					boolean ban = verdict.ban() > 0;
+					this.penalties.hold(offender.key(), ban, (ban ? verdict.ban() : verdict.coolDown()) * 1_000, false);
+				}
+			}
 		}
 		if (verdict.began() != null) {
 			this.penalties.began(offender.key(), verdict.began() == PenaltyListener.Kind.BAN);
 		}
 		if (verdict.began() == PenaltyListener.Kind.BAN && verdict.ban() > 0) {
-			list(new Ban(offender.key(), Duration.ofNanos(verdict.ban() * 1_000)));
+			list(offender, verdict.ban(), known);
 		}
 	}
 
-	private void list(Ban ban) {
-		if (!Futures.await(this.store.list(ban), TIMEOUT)) {
+	/** Lists a ban that has begun, unless it was lifted since. */
+	private void list(Offender offender, long micros, long known) {
+		Listed listed = list(offender.key(), micros, known);
+		if (listed.outcome() == Listed.Outcome.LIFTED) {
+			// A lift removes the state next to the counter first, so a ban that is still
+			// there began after it.
+			Report question = new Report(offender.key(), offender.terms(), 0, 0, 0, 0, 0);
+			Verdict now = Futures.await(this.store.report(List.of(question)), TIMEOUT).get(0);
+			if (now != null && now.ban() > 0) {
+				listed = list(offender.key(), now.ban(), listed.revision());
+			}
+		}
+		if (listed.outcome() == Listed.Outcome.LIFTED) {
+			this.penalties.lift(offender.key().key());
+		}
+		else if (listed.outcome() == Listed.Outcome.FULL) {
 			this.penalties.looksUp(true);
 		}
+	}
+
+	private Listed list(CallerKey caller, long micros, long known) {
+		return Futures.await(this.store.list(new Ban(caller, Duration.ofNanos(micros * 1_000)), known), TIMEOUT);
 	}
 
 	/** Reads the list again if this instance may not have all of it. */

@@ -24,10 +24,11 @@ public interface PenaltyStore {
 	CompletionStage<List<@Nullable Verdict>> report(List<Report> reports);
 
 	/**
-	 * Writes a ban to the list and tells the fleet.
-	 * @return {@code false} if the list is full
+	 * Writes a ban to the list and tells the fleet, unless it was lifted since.
+	 * @param known revision of the list that the instance knew before it asked for the
+	 * verdict
 	 */
-	CompletionStage<Boolean> list(Ban ban);
+	CompletionStage<Listed> list(Ban ban, long known);
 
 	/**
 	 * Ends cool-down and ban of a caller, forgets its offences, and tells the fleet.
@@ -72,6 +73,29 @@ public interface PenaltyStore {
 	 * @param began what the report has begun, {@code null} for nothing
 	 */
 	record Verdict(long offences, long age, long coolDown, long ban, PenaltyListener.@Nullable Kind began) {
+	}
+
+	/**
+	 * What became of a ban that was to be listed.
+	 *
+	 * @param revision of the list
+	 */
+	record Listed(Outcome outcome, long revision) {
+
+		/** Whether the ban is in the list. */
+		public enum Outcome {
+
+			/** It is. */
+			LISTED,
+
+			/** The list is full. */
+			FULL,
+
+			/** The caller's penalties were lifted after the known revision. */
+			LIFTED
+
+		}
+
 	}
 
 	/**

@@ -45,6 +45,10 @@ public final class RedisPenalties implements PenaltyStore {
 
 	private static final int NUMBERS = 5;
 
+	/** As ban.lua numbers them. */
+	private static final Listed.Outcome[] OUTCOMES = { Listed.Outcome.FULL, Listed.Outcome.LISTED,
+			Listed.Outcome.LIFTED };
+
 	private final RedisSender sender;
 
 	private final RedisConnector connector;
@@ -55,6 +59,8 @@ public final class RedisPenalties implements PenaltyStore {
 
 	private final byte[][] list;
 
+	private final byte[][] writtenList;
+
 	private RedisPenalties(RedisConnector connector, RedisSignals signals, String prefix) {
 		this.sender = RedisSender.on(connector);
 		this.connector = connector;
@@ -62,6 +68,8 @@ public final class RedisPenalties implements PenaltyStore {
 		this.channel = RedisSender.bytes(signals.channel());
 		this.list = new byte[][] { RedisSender.bytes(prefix + ":{fleet}:bans"),
 				RedisSender.bytes(prefix + ":{fleet}:bans:revision") };
+		this.writtenList = new byte[][] { this.list[0], this.list[1],
+				RedisSender.bytes(prefix + ":{fleet}:bans:lifted") };
 	}
 
 	/**
@@ -133,22 +141,22 @@ public final class RedisPenalties implements PenaltyStore {
 	}
 
 	@Override
-	public CompletionStage<Boolean> list(Ban ban) {
-		return write(ban.caller(), Math.max(1, ban.left().toMillis()));
+	public CompletionStage<Listed> list(Ban ban, long known) {
+		return write(ban.caller(), Math.max(1, ban.left().toMillis()), known)
+			.thenApply((reply) -> new Listed(OUTCOMES[Math.toIntExact((Long) reply.get(0))], (Long) reply.get(1)));
 	}
 
 	@Override
 	public CompletionStage<Void> lift(CallerKey caller) {
 		return this.sender.send(TIMEOUT, (commands) -> commands.unlink(key(caller)))
-			.thenCompose((count) -> write(caller, 0))
+			.thenCompose((count) -> write(caller, 0, 0))
 			.thenApply((written) -> null);
 	}
 
-	private CompletionStage<Boolean> write(CallerKey caller, long millis) {
+	private CompletionStage<List<Object>> write(CallerKey caller, long millis, long known) {
 		byte[][] arguments = { this.channel, RedisSender.bytes(text(caller)), RedisSender.bytes(millis),
-				RedisSender.bytes(MOST_BANS), RedisSender.bytes(KEPT.toMillis()) };
-		return this.sender.call(BAN_SCRIPT, this.list, arguments, TIMEOUT)
-			.thenApply((reply) -> (Long) reply.get(0) == 1);
+				RedisSender.bytes(MOST_BANS), RedisSender.bytes(KEPT.toMillis()), RedisSender.bytes(known) };
+		return this.sender.call(BAN_SCRIPT, this.writtenList, arguments, TIMEOUT);
 	}
 
 	@Override

@@ -95,12 +95,10 @@ final class SettleCall extends ScriptCall {
 	List<Outcome> decode(List<Object> reply) {
 		long time = (Long) reply.get(0);
 		byte[] told = (byte[]) reply.get(1);
-		if (told.length == 1) {
-			this.corrected = switch (told[0]) {
-				case DONE_BEFORE -> new Corrected(Settlement.NOTHING, time);
-				case TOO_LATE -> new Corrected(null, time);
-				default -> throw new IllegalStateException("unknown answer of a script");
-			};
+		// One byte is also what the script tells of a single counter with a foreign
+		// value.
+		if (told.length == 1 && (told[0] == DONE_BEFORE || told[0] == TOO_LATE)) {
+			this.corrected = new Corrected((told[0] == DONE_BEFORE) ? Settlement.NOTHING : null, time);
 			return List.of();
 		}
 		List<Outcome> outcomes = super.decode(reply);

@@ -120,7 +120,7 @@ final class PartSearch {
 			for (Reading reading : grant.readings()) {
 				if (reading.waitFor(this.permits.least()) != 0) {
 					Split split = split(reading.counter());
-					if (split == null || !split.refused(reading)) {
+					if (split == null || !split.refused(reading, grant.source() == Decision.Source.REDIS)) {
 						return false;
 					}
 					moved = true;
@@ -177,7 +177,7 @@ final class PartSearch {
 		List<Reading> readings = new ArrayList<>();
 		readings.add(reading);
 		split.refusals().stream().filter((refusal) -> refusal != reading).forEach(readings::add);
-		return new WholeReading(split.whole(), readings);
+		return new WholeReading(split.whole(), readings, split.timeAtKey());
 	}
 
 	private Reading granted(Reading reading) {

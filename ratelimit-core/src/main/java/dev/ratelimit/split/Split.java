@@ -33,6 +33,8 @@ final class Split {
 
 	private @Nullable UnansweredException failure;
 
+	private long timeAtKey = -1;
+
 	/**
 	 * Starts at the current part of this instance.
 	 * @param least permits that a part must be able to grant at once
@@ -80,11 +82,15 @@ final class Split {
 
 	/**
 	 * The part has refused.
+	 * @param central whether its node said so, not a remembered refusal
 	 * @return whether there is more to try: other parts, or a grant without this counter
 	 * if one of its parts did not answer
 	 */
-	boolean refused(Reading reading) {
+	boolean refused(Reading reading, boolean central) {
 		this.refusals.add(reading);
+		if (central && part() == 0) {
+			this.timeAtKey = reading.time();
+		}
 		return next() || this.failure != null;
 	}
 
@@ -103,6 +109,11 @@ final class Split {
 	 */
 	@Nullable UnansweredException unanswered() {
 		return (this.tried >= this.count) ? this.failure : null;
+	}
+
+	/** The time of the node that has the key of the whole counter, if it refused. */
+	long timeAtKey() {
+		return this.timeAtKey;
 	}
 
 	List<Reading> refusals() {

@@ -17,12 +17,23 @@ final class WholeReading extends Reading {
 
 	private final List<Reading> parts;
 
+	private final long timeAtKey;
+
 	/**
 	 * @param parts readings of its parts, beginning with the one that was asked last
 	 */
 	WholeReading(Counter whole, List<Reading> parts) {
+		this(whole, parts, -1);
+	}
+
+	/**
+	 * @param timeAtKey when the node of the first part answered, by its clock; negative
+	 * if it did not
+	 */
+	WholeReading(Counter whole, List<Reading> parts, long timeAtKey) {
 		super(whole, parts.get(0).state(), parts.get(0).time(), parts.get(0).ahead(), parts.get(0).earlier());
 		this.parts = parts;
+		this.timeAtKey = timeAtKey;
 	}
 
 	/**
@@ -38,6 +49,11 @@ final class WholeReading extends Reading {
 	@Override
 	public Reading granting() {
 		return this.parts.get(0);
+	}
+
+	@Override
+	public long timeAtKey() {
+		return this.timeAtKey;
 	}
 
 	@Override

@@ -36,6 +36,17 @@ class SettlePropertyTests {
 		usage.assertWithin(all, 3 * usage.burst());
 	}
 
+	/**
+	 * The window of a settle has up to twice its permits, and two more may be touched.
+	 */
+	@Property
+	void withSurplusEachWindowHasAtMostTwiceItsPermits(@ForAll("windows") Scenario scenario) {
+		Usage usage = new Usage(scenario);
+		List<Used> all = new ArrayList<>(usage.kept);
+		all.addAll(usage.charged);
+		usage.assertWithin(all, 4 * usage.burst(), 2);
+	}
+
 	@Property
 	void debtIsPaidWithinTwoFillTimes(@ForAll("buckets") Scenario scenario) {
 		Usage usage = new Usage(scenario);
@@ -65,6 +76,11 @@ class SettlePropertyTests {
 	@Provide
 	Arbitrary<Scenario> buckets() {
 		return Scenarios.plain(Algorithm.GCRA, Algorithm.TOKEN_BUCKET);
+	}
+
+	@Provide
+	Arbitrary<Scenario> windows() {
+		return Scenarios.plain(Algorithm.FIXED_WINDOW, Algorithm.SLIDING_WINDOW_COUNTER, Algorithm.SLIDING_WINDOW_LOG);
 	}
 
 	@Provide
@@ -133,8 +149,14 @@ class SettlePropertyTests {
 			return this.counting.paces[0].burst;
 		}
 
-		/** Over any interval at most this many permits, and the rate of the quota. */
 		void assertWithin(List<Used> used, long permits) {
+			assertWithin(used, permits, 1);
+		}
+
+		/**
+		 * Over any interval at most this many permits, and as many rates of the quota.
+		 */
+		void assertWithin(List<Used> used, long permits, int rates) {
 			Pace pace = this.counting.paces[0];
 			List<Used> inOrder = used.stream().sorted((one, other) -> Long.compare(one.time, other.time)).toList();
 			for (int from = 0; from < inOrder.size(); from++) {
@@ -142,7 +164,8 @@ class SettlePropertyTests {
 				for (int to = from; to < inOrder.size(); to++) {
 					sum += inOrder.get(to).permits;
 					double time = inOrder.get(to).time - inOrder.get(from).time;
-					assertThat((double) sum).isLessThanOrEqualTo(permits + pace.permits * (time / pace.window) + 0.01);
+					assertThat((double) sum)
+						.isLessThanOrEqualTo(permits + rates * pace.permits * (time / pace.window) + 0.01);
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package dev.ratelimit.assembly;
 
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -10,9 +11,12 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
+import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.Settling;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.lease.LeaseOptions;
@@ -28,9 +32,10 @@ class LeasedCheckAllocationTests {
 
 	private static final int CHECKS = 1_000;
 
-	private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+	private static final Penalty PENALTY = new Penalty(100, Duration.ofSeconds(10), Duration.ofMinutes(10), 1_000,
+			Duration.ofHours(1), 0);
 
-	private final RateLimiter limiter = limiter();
+	private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
 	private final Request[] requests = IntStream.range(0, 10)
 		.mapToObj((i) -> Request.of("orders")
@@ -41,41 +46,55 @@ class LeasedCheckAllocationTests {
 
 	@Test
 	void leasedCheckAllocatesAtMost400Bytes() {
+		assertThat(bytes(limiter(policy()))).isLessThanOrEqualTo(400);
+	}
+
+	/** The receipt of a settling policy is larger, and nothing else. */
+	@Test
+	void policyWithPenaltiesAllocatesTheSame() {
+		long plain = bytes(limiter(policy()));
+		assertThat(bytes(limiter(policy().penalty(PENALTY)))).isEqualTo(plain);
+		assertThat(bytes(limiter(policy().settling(Settling.byCode(1))))).isGreaterThan(plain);
+		assertThat(bytes(limiter(policy()))).isEqualTo(plain);
+	}
+
+	/** Bytes of a check whose permits are leased. */
+	private long bytes(RateLimiter limiter) {
 		long least = Long.MAX_VALUE;
 		for (int round = 0; round < 200; round++) {
 			long before = THREADS.getCurrentThreadAllocatedBytes();
-			int leased = checks();
+			int leased = checks(limiter);
 			long bytes = THREADS.getCurrentThreadAllocatedBytes() - before;
 			// Other rounds fetch leases.
 			least = (leased == CHECKS) ? Math.min(least, bytes / CHECKS) : least;
 		}
-		assertThat(least).isLessThanOrEqualTo(400);
+		return least;
 	}
 
-	private int checks() {
+	private int checks(RateLimiter limiter) {
 		int leased = 0;
 		for (int i = 0; i < CHECKS; i++) {
-			Decision decision = this.limiter.check(this.requests[i % this.requests.length])
-				.toCompletableFuture()
-				.join();
+			Decision decision = limiter.check(this.requests[i % this.requests.length]).toCompletableFuture().join();
 			leased += (decision.source() == Decision.Source.LEASE) ? 1 : 0;
 		}
 		return leased;
 	}
 
-	private static RateLimiter limiter() {
-		Policy policy = Policy.builder("orders")
+	private static PolicyBuilder policy() {
+		return Policy.builder("orders")
 			.limit("per-user", List.of(Dimension.USER), "60000000/m", "90000000/d")
 			.limit("per-tenant", List.of(Dimension.TENANT), "60000000/m", "90000000/d")
 			.limit("per-ip", List.of(Dimension.IP), "60000000/m", "90000000/d")
-			.enforcement(Enforcement.LEASED)
-			.build();
+			.enforcement(Enforcement.LEASED);
+	}
+
+	private static RateLimiter limiter(PolicyBuilder policy) {
 		Counters memory = new MemoryCounters(1_000, MemoryCounters::systemMicros);
 		HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
 		return RateLimiterBuilder
 			.on(RateLimiterBuilder.leased(memory, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
 			}))
-			.policies(policy)
+			.policies(policy.build())
 			.build();
 	}
 

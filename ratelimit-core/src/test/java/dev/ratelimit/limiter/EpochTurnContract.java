@@ -18,6 +18,8 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.Settling;
 import dev.ratelimit.caller.Epochs;
 import dev.ratelimit.caller.Salt;
 import dev.ratelimit.counter.CounterKeys;
@@ -144,6 +146,34 @@ public abstract class EpochTurnContract {
 		assertThat(left(limiter)).isEqualTo(6);
 		this.millis.set(OVER);
 		assertThat(left(limiter)).isEqualTo(10);
+	}
+
+	@ParameterizedTest
+	@EnumSource(Algorithm.class)
+	void settleGoesToBoth(Algorithm algorithm) {
+		settled(algorithm, Limit.of("per-ip", List.of(Dimension.IP), "10/30d"));
+	}
+
+	/** Each part has 10 permits, and the parts of both epochs are chosen apart. */
+	@ParameterizedTest
+	@EnumSource(Algorithm.class)
+	void settleOfACounterInPartsGoesToThePartsThatPaid(Algorithm algorithm) {
+		if (this.counters.source() != Decision.Source.MEMORY) {
+			settled(algorithm, Limit.of("per-ip", List.of(Dimension.IP), "40/30d").withSplit(4));
+		}
+	}
+
+	private void settled(Algorithm algorithm, Limit limit) {
+		long all = limit.quotas().get(0).permits();
+		PolicyRateLimiter limiter = limiter(
+				Policy.builder("orders").algorithm(algorithm).limit(limit).settling(Settling.byCode(5)).build());
+		check(limiter, 4);
+		this.millis.set(TURN);
+		assertThat(join(check(limiter, 5).settle(2))).isEqualTo(Settlement.REFUNDED);
+		assertThat(join(check(limiter, 1).settle(2))).isEqualTo(Settlement.SETTLED);
+		assertThat(left(limiter)).isEqualTo(all - 4 - 2 - 2);
+		this.millis.set(OVER);
+		assertThat(left(limiter)).isEqualTo(all - 2 - 2);
 	}
 
 	@ParameterizedTest

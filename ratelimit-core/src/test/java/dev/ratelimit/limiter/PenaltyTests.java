@@ -3,14 +3,21 @@ package dev.ratelimit.limiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 import org.junit.jupiter.api.Test;
 
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.caller.Epochs;
+import dev.ratelimit.caller.Salt;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.penalty.Ban;
+import dev.ratelimit.penalty.CallerKey;
 import dev.ratelimit.penalty.Penalties;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -65,6 +72,33 @@ class PenaltyTests extends PenaltyContract {
 		assertThat(check(limiter, ANN).allowed()).isFalse();
 		pass(Duration.ofSeconds(1));
 		assertThat(check(limiter, ANN).allowed()).isTrue();
+	}
+
+	@Test
+	void turnOfAnEpochDoesNotCountAPenaltyTwice() {
+		AtomicLong millis = new AtomicLong(Duration.ofHours(10).toMillis());
+		Epochs epochs = new Epochs(Salt.of("salt of the tests"), Duration.ofHours(1), millis::get);
+		CounterKeys keys = new CounterKeys("rl", Set.of(Dimension.USER), epochs);
+		Penalties penalties = penalties(this::nanos);
+		PolicyRateLimiter limiter = limiter(perUser("1/h").penalty(TERMS).build(), counters(micros()), keys, penalties);
+		offend(limiter, 6);
+		assertThat(this.began).containsExactly("login cool-down", "login cool-down", "login ban");
+		assertThat(penalties.bans()).hasSize(1);
+		Set<CallerKey> both = penalties.sameCaller(penalties.bans().get(0).caller());
+		assertThat(both).hasSize(2);
+		assertThat(both).allSatisfy((key) -> assertThat(penalties.sameCaller(key)).isEqualTo(both));
+	}
+
+	@Test
+	void checkThatAsksForNothingIsNoOffence() {
+		PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(TERMS).build());
+		offend(limiter, 2);
+		for (int i = 0; i < 20; i++) {
+			Decision peek = check(limiter, ANN.withCost(0));
+			assertThat(peek.reason()).isEqualTo(Decision.Reason.COOL_DOWN);
+			assertThat(peek.retryAfter()).isBetween(Duration.ofMillis(9_700), Duration.ofSeconds(10));
+		}
+		assertThat(this.began).containsExactly("login cool-down");
 	}
 
 	@Test

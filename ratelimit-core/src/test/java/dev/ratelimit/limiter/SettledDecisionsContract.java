@@ -3,6 +3,7 @@ package dev.ratelimit.limiter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -20,13 +21,16 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Request;
+import dev.ratelimit.Rollout;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.Settling;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.policy.VersionPair;
 
 import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -163,11 +167,67 @@ public abstract class SettledDecisionsContract {
 		assertThat(this.settled).containsExactly("llm refunded");
 	}
 
+	@Test
+	void bothCountersOfAComparedCallerAreSettled() {
+		PolicySet policies = PolicySet.of()
+			.mutate()
+			.put(llm("2000/30d").version(2)
+				.rollout(new Rollout(50, null, List.of(1, 50, 100), Duration.ofDays(30)))
+				.build(), llm("1000/30d").version(1).build())
+			.build();
+		PolicyRateLimiter limiter = limiter(policies);
+		Request compared = IntStream.range(0, 10_000)
+			.mapToObj((i) -> ANN.with(Dimension.TENANT, "t" + i))
+			.filter((request) -> policies.pair(request) != null)
+			.findFirst()
+			.orElseThrow();
+		VersionPair pair = policies.pair(compared);
+		Decision decision = join(limiter.check(compared));
+		await().atMost(Duration.ofSeconds(60))
+			.until(() -> left(pair.previous(), compared) == 600 && left(pair.next(), compared) == 1_600);
+		join(decision.settle(100));
+		await().atMost(Duration.ofSeconds(60))
+			.until(() -> left(pair.previous(), compared) == 900 && left(pair.next(), compared) == 1_900);
+		assertThat(this.settled).containsExactly("llm refunded");
+	}
+
+	@Test
+	void callerOfTheAllowListSettlesNothing() {
+		AccessList acme = new AccessList(List.of(Map.of(Dimension.TENANT, "acme")));
+		Policy policy = llm("1000/30d").build();
+		Decision decision = join(limiter(new PolicySet(List.of(policy), acme, AccessList.EMPTY)).check(ANN));
+		assertThat(decision.outcome()).isEqualTo(Decision.Outcome.BYPASSED);
+		settlesNothing(decision, PolicySet.of(policy));
+	}
+
+	@Test
+	void requestUnderTheSwitchSettlesNothing() {
+		PolicySet policies = PolicySet.of(llm("1000/30d").build());
+		Fallback switched = new Fallback(new MemoryCounters(100, MemoryCounters::systemMicros), () -> 1,
+				() -> FailureMode.ALLOW);
+		Decision decision = join(limiter(policies, switched).check(ANN));
+		assertThat(decision.outcome()).isEqualTo(Decision.Outcome.BYPASSED);
+		settlesNothing(decision, policies);
+	}
+
+	private void settlesNothing(Decision decision, PolicySet policies) {
+		assertThat(decision.receipt().settling()).isNull();
+		assertThat(join(decision.settle(100))).isEqualTo(Settlement.NOTHING);
+		assertThat(join(decision.settle(700))).isEqualTo(Settlement.NOTHING);
+		assertThat(remaining(limiter(policies))).isEqualTo(1_000);
+		assertThat(this.settled).isEmpty();
+	}
+
 	/** What the version on trial has left. */
 	private long trialRemaining(PolicySet policies) {
 		Match match = policies.trial(ANN);
 		assertThat(match).isNotNull();
-		return join(this.counters.read(new CounterResolver(new CounterKeys("rl"), 64).resolve(match, ANN))).statuses()
+		return left(match, ANN);
+	}
+
+	private long left(Match match, Request request) {
+		return join(this.counters.read(new CounterResolver(new CounterKeys("rl"), 64).resolve(match, request)))
+			.statuses()
 			.get(0)
 			.remaining();
 	}
@@ -187,6 +247,40 @@ public abstract class SettledDecisionsContract {
 		assertThat(join(other.settle(receipt, 50))).isEqualTo(Settlement.NOTHING);
 		assertThat(join(decision.settle(50))).isEqualTo(Settlement.NOTHING);
 		assertThat(remaining(one)).isEqualTo(900);
+	}
+
+	@Test
+	void receiptHasOnlyWhatWasNotGivenBack() {
+		PolicyRateLimiter limiter = limiter(llm("1000/30d"));
+		Decision decision = join(limiter.check(ANN));
+		join(decision.receipt().giveBack(150));
+		byte[] receipt = decision.receipt().encode(Duration.ofMinutes(10));
+		if (receipt != null) {
+			assertThat(join(limiter.settle(receipt, 100))).isEqualTo(Settlement.REFUNDED);
+			assertThat(remaining(limiter)).isEqualTo(900);
+		}
+		Decision nothingLeft = join(limiter.check(ANN));
+		join(nothingLeft.giveBack());
+		assertThat(nothingLeft.receipt().encode(Duration.ofMinutes(10))).isNull();
+	}
+
+	@Test
+	void giveBackAndSettleElsewhereDoNotReturnPermitsTwice() {
+		PolicyRateLimiter limiter = limiter(llm("1000/30d"));
+		join(limiter.check(ANN));
+		Decision decision = join(limiter.check(ANN));
+		byte[] receipt = decision.receipt().encode(Duration.ofMinutes(10));
+		join(decision.receipt().giveBack(150));
+		assertThat(remaining(limiter)).isEqualTo(350);
+		if (receipt != null) {
+			assertThat(join(limiter.settle(receipt, 0))).isEqualTo(Settlement.NOTHING);
+			assertThat(remaining(limiter)).isEqualTo(350);
+			Decision other = join(limiter.check(ANN.withCost(200)));
+			byte[] settled = other.receipt().encode(Duration.ofMinutes(10));
+			join(limiter.settle(settled, 100));
+			join(other.giveBack());
+			assertThat(remaining(limiter)).isEqualTo(250);
+		}
 	}
 
 	@Test
@@ -212,8 +306,11 @@ public abstract class SettledDecisionsContract {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters,
-				Fallback.to(new MemoryCounters(100, MemoryCounters::systemMicros)),
+		return limiter(policies, Fallback.to(new MemoryCounters(100, MemoryCounters::systemMicros)));
+	}
+
+	private PolicyRateLimiter limiter(PolicySet policies, Fallback fallback) {
+		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters, fallback,
 				new LimiterOptions(Duration.ofSeconds(30), FailureMode.ALLOW, 64), List.of(this.listener));
 	}
 

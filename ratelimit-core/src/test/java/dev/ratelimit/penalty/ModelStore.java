@@ -26,6 +26,9 @@ final class ModelStore implements PenaltyStore {
 
 	private final LongSupplier micros;
 
+	/** Reports so far. */
+	int reports;
+
 	ModelStore(LongSupplier micros) {
 		this.micros = micros;
 	}
@@ -33,6 +36,7 @@ final class ModelStore implements PenaltyStore {
 	@Override
 	public CompletionStage<List<@Nullable Verdict>> report(List<Report> reports) {
 		List<@Nullable Verdict> verdicts = new ArrayList<>();
+		this.reports += reports.size();
 		reports.forEach((report) -> verdicts.add(add(report)));
 		return CompletableFuture.completedStage(verdicts);
 	}
@@ -93,9 +97,9 @@ final class ModelStore implements PenaltyStore {
 	}
 
 	@Override
-	public CompletionStage<Boolean> list(Ban ban) {
+	public CompletionStage<Listed> list(Ban ban, long known) {
 		this.listeners.forEach((listener) -> listener.ban(0, ban.caller(), ban.left()));
-		return CompletableFuture.completedStage(true);
+		return CompletableFuture.completedStage(new Listed(Listed.Outcome.LISTED, 0));
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -164,6 +165,37 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 	}
 
 	@Test
+	void liftWinsOverABanThatAnInstanceHasNotListedYet() {
+		RedisCounters counters = redis();
+		Instance operators = start();
+		Instance slow = start();
+		List<PenaltyStore.Listed> listed = new CopyOnWriteArrayList<>();
+		Penalties penalties = Penalties.shared((policy, kind) -> {
+		}, PenaltyContract::isProxy, this::nanos);
+		LiftedMeanwhile store = new LiftedMeanwhile(slow.store,
+				() -> operators.exchange.lift(caller()).toCompletableFuture().join(), listed);
+		try (PenaltyExchange exchange = new PenaltyExchange(penalties, store, () -> true)) {
+			exchange.start();
+			offend(limiter(perUser("1/s").penalty(TERMS).build(), counters.at(micros()), KEYS, penalties), 6);
+			await().until(() -> !listed.isEmpty());
+			assertThat(listed.get(0).outcome()).isEqualTo(PenaltyStore.Listed.Outcome.LIFTED);
+			await().until(() -> penalties.banned() == 0);
+			assertThat(server(BANS).cli("ZCARD", BANS)).isEqualTo("0");
+			assertThat(server(STATE).cli("EXISTS", STATE)).isEqualTo("0");
+			assertThat(operators.penalties.banned()).isZero();
+		}
+	}
+
+	@Test
+	void banThatBeginsAfterALiftIsListed() {
+		List<PolicyRateLimiter> limiters = limiters(2, TERMS);
+		this.fleet.get(1).exchange.lift(caller()).toCompletableFuture().join();
+		offend(limiters.get(0), 6);
+		awaitListed(1);
+		await().until(() -> this.fleet.stream().allMatch((instance) -> instance.penalties.banned() == 1));
+	}
+
+	@Test
 	void liftThatAnInstanceMissedIsFoundInTheList() {
 		Penalty forADay = new Penalty(2, Duration.ofSeconds(10), Duration.ofSeconds(15), 6, Duration.ofDays(1), 0);
 		List<PolicyRateLimiter> limiters = limiters(1, forADay);
@@ -198,6 +230,8 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		assertThat(Long.parseLong(server(STATE).cli("PTTL", STATE))).isBetween(1L, 61_000L);
 		assertThat(Long.parseLong(server(BANS).cli("PTTL", BANS))).isPositive();
 		assertThat(Long.parseLong(server(BANS).cli("PTTL", BANS + ":revision"))).isPositive();
+		this.fleet.get(0).exchange.lift(caller()).toCompletableFuture().join();
+		assertThat(Long.parseLong(server(BANS).cli("PTTL", BANS + ":lifted"))).isBetween(1L, 60_000L);
 	}
 
 	@Test
@@ -311,6 +345,52 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 			this.exchange.close();
 			this.signals.close();
 			this.connector.close();
+		}
+
+	}
+
+	/**
+	 * A store whose answers come after an operator has lifted the ban that they report.
+	 */
+	private record LiftedMeanwhile(PenaltyStore store, Runnable lift,
+			List<PenaltyStore.Listed> listed) implements PenaltyStore {
+
+		@Override
+		public CompletionStage<List<Verdict>> report(List<Report> reports) {
+			return this.store.report(reports).thenApplyAsync((verdicts) -> {
+				if (verdicts.stream().anyMatch((verdict) -> verdict.began() == PenaltyListener.Kind.BAN)) {
+					this.lift.run();
+				}
+				return verdicts;
+			});
+		}
+
+		@Override
+		public CompletionStage<Listed> list(Ban ban, long known) {
+			return this.store.list(ban, known).thenApply((outcome) -> {
+				this.listed.add(outcome);
+				return outcome;
+			});
+		}
+
+		@Override
+		public CompletionStage<Void> lift(CallerKey caller) {
+			return this.store.lift(caller);
+		}
+
+		@Override
+		public CompletionStage<Long> revision() {
+			return this.store.revision();
+		}
+
+		@Override
+		public CompletionStage<Bans> bans() {
+			return this.store.bans();
+		}
+
+		@Override
+		public void listen(Listener listener) {
+			this.store.listen(listener);
 		}
 
 	}

@@ -1,8 +1,11 @@
 package dev.ratelimit.redis;
 
+import java.io.BufferedReader;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
@@ -152,12 +155,56 @@ class SettleFaultsIntegrationTests {
 		await().atMost(LONG).untilAsserted(() -> assertThat(remaining(counter)).isEqualTo(900));
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void settleOfACounterWithAForeignValueIsLost(Algorithm algorithm) {
+		Counter counter = counter(algorithm);
+		Correction refund = correction(take(400, counter), -300, 0);
+		this.redis.cli("SET", counter.key(), "foreign");
+		assertThat(settle(refund)).succeedsWithin(LONG).isEqualTo(Settlement.LOST);
+		assertThat(this.redis.cli("GET", counter.key()).trim()).isEqualTo("foreign");
+	}
+
 	@Test
 	void estimateStandsIfNobodySettles() {
 		Counter counter = counter(Algorithm.GCRA);
 		take(400, counter);
 		assertThat(remaining(counter)).isEqualTo(600);
 		assertThat(this.redis.cli("KEYS", "rl:3s:*").trim()).isEmpty();
+	}
+
+	@Test
+	void estimateStandsIfTheProcessIsKilledBeforeItSettles() throws Exception {
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+				System.getProperty("java.class.path"), Reservation.class.getName(), this.redis.uri().toURI().toString())
+			.redirectError(ProcessBuilder.Redirect.DISCARD)
+			.start();
+		try (BufferedReader output = process.inputReader()) {
+			assertThat(output.lines().filter(Reservation.DONE::equals).findFirst()).isPresent();
+		}
+		finally {
+			process.destroyForcibly().waitFor();
+		}
+		assertThat(remaining(counter(Algorithm.GCRA))).isEqualTo(600);
+		assertThat(this.redis.cli("KEYS", "rl:3s:*").trim()).isEmpty();
+	}
+
+	/** Another process, which takes an estimate and then waits. */
+	static final class Reservation {
+
+		static final String DONE = "reserved";
+
+		private Reservation() {
+		}
+
+		public static void main(String[] arguments) throws InterruptedException {
+			RedisConnector connector = RedisConnector.to(RedisClient.create(arguments[0]), "redis");
+			connector.start(LONG);
+			join(RedisCounters.on(connector).acquire(List.of(counter(Algorithm.GCRA)), Permits.exactly(400)));
+			System.out.println(DONE);
+			new CountDownLatch(1).await();
+		}
+
 	}
 
 	private CompletableFuture<Settlement> settle(Correction correction) {

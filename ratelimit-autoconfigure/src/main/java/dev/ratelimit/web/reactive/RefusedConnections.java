@@ -24,6 +24,11 @@ public final class RefusedConnections {
 
 	private static final boolean NETTY = EventLoops.NETTY;
 
+	private static final String REFUSED = RefusedConnections.class.getName() + ".refused";
+
+	/** Closes nothing. */
+	public static final RefusedConnections KEPT = new RefusedConnections((policy) -> 0, (request) -> false);
+
 	private final ToLongFunction<String> closeAfter;
 
 	private final Predicate<ServerHttpRequest> direct;
@@ -50,11 +55,27 @@ public final class RefusedConnections {
 	}
 
 	/**
+	 * A request that a filter has let pass, and that later ones may still refuse. It ends
+	 * the row unless they do.
+	 */
+	void passed(ServerWebExchange exchange) {
+		if (this.used && NETTY) {
+			exchange.getResponse().beforeCommit(() -> {
+				if (exchange.getAttribute(REFUSED) == null) {
+					Netty.allowed(exchange.getRequest());
+				}
+				return Mono.empty();
+			});
+		}
+	}
+
+	/**
 	 * Counts a refused request.
 	 * @param answer answers it
 	 * @return answers it, and closes the connection if there were too many
 	 */
 	public Mono<Void> refused(Decision decision, ServerWebExchange exchange, Mono<Void> answer) {
+		exchange.getAttributes().put(REFUSED, Boolean.TRUE);
 		boolean counts = NETTY
 				&& (decision.outcome() == Decision.Outcome.REFUSED || decision.reason() == Decision.Reason.BAN);
 		long most = counts ? this.closeAfter.applyAsLong(decision.policy()) : 0;

@@ -31,6 +31,8 @@ public final class UrlLimitWebFilter implements WebFilter, Ordered {
 
 	private final ExchangeCorsHeaders cors;
 
+	private final RefusedConnections connections;
+
 	private final ApplicationContext context;
 
 	private final int order;
@@ -40,15 +42,17 @@ public final class UrlLimitWebFilter implements WebFilter, Ordered {
 	/**
 	 * Creates the filter.
 	 * @param cors gives refused requests of other origins their headers
+	 * @param connections closes connections with many refused requests
 	 * @param context the application; a management server on a port of its own has a
 	 * context of its own, which inherits this filter
 	 */
 	public UrlLimitWebFilter(UrlCheck check, HttpAnswers answers, CallTrace.Source traces, ExchangeCorsHeaders cors,
-			ApplicationContext context, int order) {
+			RefusedConnections connections, ApplicationContext context, int order) {
 		this.check = check;
 		this.answers = answers;
 		this.traces = traces;
 		this.cors = cors;
+		this.connections = connections;
 		this.context = context;
 		this.order = order;
 	}
@@ -74,13 +78,15 @@ public final class UrlLimitWebFilter implements WebFilter, Ordered {
 				.flatMap((calls) -> decide(entries, calls, exchange, trace))
 				.flatMap((verdict) -> {
 					HttpAnswer refusal = verdict.answer(this.answers, trace);
-					if (refusal == null) {
+					if (refusal == null || verdict.refusal() == null) {
+						this.connections.passed(exchange);
 						return chain.filter(exchange);
 					}
 					// Here: an origin that is not allowed gets the answer of CORS
 					// instead.
 					ExchangeDecisions.giveBack(exchange);
-					return this.cors.write(exchange, () -> ExchangeDecisions.refuse(refusal, exchange));
+					return this.connections.refused(verdict.refusal(), exchange,
+							this.cors.write(exchange, () -> ExchangeDecisions.refuse(refusal, exchange)));
 				});
 		});
 	}

@@ -1,0 +1,56 @@
+package dev.ratelimit.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import dev.ratelimit.Algorithm;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Enforcement;
+import dev.ratelimit.Limit;
+import dev.ratelimit.algorithm.LiveWindows;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Permits;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A check costs Redis the same whether its policy settles costs or has penalties: the
+ * same script, the same keys and the same arguments.
+ */
+class FreeWhenNotUsedTests {
+
+	private static final byte[] NOW = {};
+
+	@ParameterizedTest
+	@EnumSource
+	void scriptOfAnAlgorithmKnowsNeitherMarkersNorPenalties(Algorithm algorithm) {
+		String plain = new String(LuaScript.of(algorithm).text(), StandardCharsets.UTF_8);
+		assertThat(plain).doesNotContainIgnoringCase("marker", "penalt", "offence", "PUBLISH");
+		String settling = new String(LuaScript.settling(algorithm).text(), StandardCharsets.UTF_8);
+		assertThat(settling).endsWith(plain).isNotEqualTo(plain);
+		assertThat(LuaScript.settling(algorithm).sha()).isNotEqualTo(LuaScript.of(algorithm).sha());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void checkOfASettlingPolicySendsWhatAnyOtherSends(Algorithm algorithm) {
+		ScriptCall plain = call(algorithm, false);
+		ScriptCall settling = call(algorithm, true);
+		assertThat(settling.script()).isSameAs(plain.script()).isSameAs(LuaScript.of(algorithm));
+		assertThat(settling.keys()).isDeepEqualTo(plain.keys());
+		assertThat(settling.arguments(NOW)).isDeepEqualTo(plain.arguments(NOW));
+	}
+
+	private static ScriptCall call(Algorithm algorithm, boolean settles) {
+		Limit limit = Limit.of("per-user", List.of(Dimension.USER), "100/s", "5000/h");
+		CounterSpec spec = new CounterSpec(algorithm, limit, Enforcement.STRICT, new LiveWindows(), settles);
+		Counter counter = new Counter(spec, new CounterKeys("rl"), "orders", List.of("ann"));
+		return new ScriptCall(List.of(new ScriptCall.Entry(List.of(counter), Permits.exactly(1), 0)));
+	}
+
+}
