@@ -1,10 +1,12 @@
 package dev.ratelimit.admin;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,11 +16,13 @@ import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.control.Rejected;
 import dev.ratelimit.control.ReloadListener;
 import dev.ratelimit.json.Json;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.RecordKey.Kind;
 
 /**
- * Records what a reload of the configuration changed, with one entry for each policy and
- * list. Every instance reloads by itself, so the reason names it. Overrides and list
- * entries name callers; entries only say that they changed.
+ * Records what a reload of the configuration changed, with one entry for each policy,
+ * list and URL entry. Every instance reloads by itself, so the reason names it. Overrides
+ * and list entries name callers; entries only say that they changed.
  */
 final class ReloadAudit implements ReloadListener {
 
@@ -43,7 +47,10 @@ final class ReloadAudit implements ReloadListener {
 
 	@Override
 	public void reloaded(Configuration before, Configuration after) {
-		policies(before.policies(), after.policies());
+		Set<String> changed = changed(before.policies(), after.policies());
+		Set<RecordKey> rejected = after.rejected().stream().map(Rejected::key).collect(Collectors.toSet());
+		policies(changed.stream().filter((id) -> !rejected.contains(new RecordKey(Kind.POLICY, id))).toList(),
+				before.policies(), after.policies());
 		if (!before.allow().equals(after.allow())) {
 			record(Audit.Outcome.DONE, "list allow", "", "changed");
 		}
@@ -52,22 +59,41 @@ final class ReloadAudit implements ReloadListener {
 		}
 		after.rejected()
 			.stream()
-			.filter((rejected) -> !before.rejected().contains(rejected))
+			.filter((entry) -> !before.rejected().contains(entry)
+					|| entry.key().kind() == Kind.POLICY && changed.contains(entry.key().id()))
 			.limit(MOST)
 			.forEach(this::rejected);
 	}
 
-	private void policies(Map<String, Policy> before, Map<String, Policy> after) {
-		Set<String> ids = new TreeSet<>(before.keySet());
-		ids.addAll(after.keySet());
-		ids.removeIf((id) -> Objects.equals(before.get(id), after.get(id)));
+	@Override
+	public void urlsReloaded(Map<String, Object> before, Map<String, Object> after) {
+		Set<String> names = changed(before, after);
+		names.stream()
+			.limit(MOST)
+			.forEach(
+					(name) -> record(Audit.Outcome.DONE, "url " + name, text(before.get(name)), text(after.get(name))));
+		more(names.size(), "URL entries");
+	}
+
+	private static Set<String> changed(Map<String, ?> before, Map<String, ?> after) {
+		Set<String> names = new TreeSet<>(before.keySet());
+		names.addAll(after.keySet());
+		names.removeIf((name) -> Objects.equals(before.get(name), after.get(name)));
+		return names;
+	}
+
+	private void more(int number, String what) {
+		if (number > MOST) {
+			record(Audit.Outcome.DONE, (number - MOST) + " more " + what, "", "changed");
+		}
+	}
+
+	private void policies(List<String> ids, Map<String, Policy> before, Map<String, Policy> after) {
 		ids.stream()
 			.limit(MOST)
 			.forEach((id) -> record(Audit.Outcome.DONE, "policy " + id, text(before.get(id), before.get(id)),
 					text(after.get(id), before.get(id))));
-		if (ids.size() > MOST) {
-			record(Audit.Outcome.DONE, (ids.size() - MOST) + " more policies", "", "changed");
-		}
+		more(ids.size(), "policies");
 	}
 
 	private void rejected(Rejected rejected) {
@@ -77,6 +103,10 @@ final class ReloadAudit implements ReloadListener {
 
 	private void record(Audit.Outcome outcome, String target, String before, String after) {
 		this.audit.record(new Audit.Entry(ACTION, outcome, ACTOR, target, before, after, this.reason));
+	}
+
+	private static String text(@Nullable Object entry) {
+		return (entry != null) ? Json.write(entry) : "";
 	}
 
 	private String text(@Nullable Policy policy, @Nullable Policy other) {

@@ -38,20 +38,26 @@ record PolicyRefresh(LivePolicies live, ConfigurationReader reader, ReloadedUrls
 	@Override
 	public void onApplicationEvent(EnvironmentChangeEvent event) {
 		try {
+			Map<String, Object> urls = this.urls.documents();
 			// Twice: an entry and its policy may only be valid after the change of the
 			// other.
 			this.urls.reload((warning) -> {
 			});
 			// Behind the change: a listener may block.
-			List<Runnable> reloaded = new ArrayList<>();
+			List<Configuration> replaced = new ArrayList<>();
 			this.live.configure((before) -> {
 				Configuration after = this.reader.read(before);
 				log(before, after);
-				reloaded.add(() -> Listeners.callAll(this.listeners, (it) -> it.reloaded(before, after)));
+				replaced.add(before);
 				return after;
 			});
+			Configuration after = this.live.configuration();
 			this.urls.reload(logger::warn);
-			reloaded.forEach(Runnable::run);
+			replaced.forEach((before) -> Listeners.callAll(this.listeners, (it) -> it.reloaded(before, after)));
+			Map<String, Object> changed = this.urls.documents();
+			if (!changed.equals(urls)) {
+				Listeners.callAll(this.listeners, (listener) -> listener.urlsReloaded(urls, changed));
+			}
 		}
 		catch (RuntimeException ex) {
 			logger.error("Policies could not be reloaded from the configuration; the previous ones stay in force", ex);

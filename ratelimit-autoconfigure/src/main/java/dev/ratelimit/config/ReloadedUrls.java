@@ -1,16 +1,26 @@
 package dev.ratelimit.config;
 
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
  * Reads URL entries from the environment once more. No class of spring-web is in its
  * signature: an application without HTTP loads it too.
  */
-@FunctionalInterface
 public interface ReloadedUrls {
 
 	/** For an application without HTTP. */
-	ReloadedUrls NONE = (warnings) -> {
+	ReloadedUrls NONE = new ReloadedUrls() {
+
+		@Override
+		public void reload(Consumer<String> warnings) {
+		}
+
+		@Override
+		public Map<String, Object> documents() {
+			return Map.of();
+		}
+
 	};
 
 	/**
@@ -18,5 +28,10 @@ public interface ReloadedUrls {
 	 * @param warnings gets a text for each invalid entry
 	 */
 	void reload(Consumer<String> warnings);
+
+	/**
+	 * The entries in force by name, as the endpoint shows them.
+	 */
+	Map<String, Object> documents();
 
 }

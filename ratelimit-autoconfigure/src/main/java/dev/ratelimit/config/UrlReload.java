@@ -67,6 +67,11 @@ public final class UrlReload implements ReloadedUrls {
 		}
 	}
 
+	@Override
+	public Map<String, Object> documents() {
+		return this.limits.documents();
+	}
+
 	private void replace(Map<String, UrlProperties> urls, Consumer<String> warnings) {
 		Map<String, UrlLimit> before = new LinkedHashMap<>();
 		this.limits.all().forEach((entry) -> before.put(entry.name(), entry));

@@ -50,6 +50,8 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 
 	private final Map<String, Policy> fixed;
 
+	private final StartingSeries starting;
+
 	private final LatencyRecorder latency;
 
 	private final PolicyMeters unknown;
@@ -73,7 +75,21 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 	 * @param fixed policies that decide next to it and never change, one of each id
 	 */
 	public MeterListener(MeterRegistry registry, Supplier<PolicySet> policies, List<Policy> fixed) {
+		this(registry, policies, fixed, Decision.Source.NONE);
+	}
+
+	/**
+	 * Creates a listener whose series start at 0.
+	 * @param registry where meters are registered
+	 * @param policies the snapshot in force
+	 * @param fixed policies that decide next to it and never change, one of each id
+	 * @param backend where counters are kept, {@code NONE} if series start with the first
+	 * decision of their kind
+	 */
+	public MeterListener(MeterRegistry registry, Supplier<PolicySet> policies, List<Policy> fixed,
+			Decision.Source backend) {
 		this.registry = registry;
+		this.starting = new StartingSeries(backend);
 		this.policies = policies;
 		this.fixed = fixed.stream().collect(Collectors.toUnmodifiableMap(Policy::id, Function.identity()));
 		Duration[] buckets = MeterNames.latencyBuckets();
@@ -178,7 +194,7 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 			PolicyMeters known = before.meters().get(id);
 			List<Policy> versions = versions(current, id);
 			if (known == null) {
-				meters.put(id, PolicyMeters.of(this.registry, versions));
+				meters.put(id, PolicyMeters.of(this.registry, versions, this.starting));
 			}
 			else {
 				boolean same = areSame(versions(before.policies(), id), versions);

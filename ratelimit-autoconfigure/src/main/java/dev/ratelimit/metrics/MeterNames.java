@@ -37,6 +37,8 @@ public final class MeterNames {
 
 	public static final String OUTAGE = "ratelimit.outage";
 
+	public static final String OUTAGE_CURRENT = "ratelimit.outage.current";
+
 	public static final String BREAKER_STATE = "ratelimit.breaker.state";
 
 	public static final String LEASE_HITS = "ratelimit.lease.hits";

@@ -82,17 +82,18 @@ final class NodeMeters implements NodeListener {
 
 	private OneNode of(String node) {
 		OneNode meters = this.nodes.get(node);
-		return (meters != null) ? meters : this.nodes.computeIfAbsent(node, (name) -> new OneNode(this.registry, name));
+		return (meters != null) ? meters
+				: this.nodes.computeIfAbsent(node, (name) -> new OneNode(this.registry, name, this.nanos));
 	}
 
 	/** Reasons for which a node itself, its breaker or its queue does not answer. */
-	private static Stream<String> reasons() {
-		return Stream.concat(Stream.of(Decision.Reason.values()).filter((reason) -> switch (reason) {
+	static Stream<Decision.Reason> nodeReasons() {
+		return Stream.of(Decision.Reason.values()).filter((reason) -> switch (reason) {
 			case TIMEOUT, BREAKER_OPEN, SATURATED, UNAVAILABLE, OUT_OF_MEMORY, READ_ONLY, LOADING, CLUSTER_DOWN,
 					RESHARDING, FORBIDDEN, CORRUPT, INTERNAL ->
 				true;
 			case LIMITS, LIST, IDENTITY, COOL_DOWN, BAN, UNKNOWN_POLICY, SWITCH, NOT_AWAITED, API_KEY -> false;
-		}).map(Decision.Reason::text), Stream.of(GIVE_BACK));
+		});
 	}
 
 	/**
@@ -102,9 +103,16 @@ final class NodeMeters implements NodeListener {
 
 		private static final long NONE = Long.MIN_VALUE;
 
+		/** An outage without a refused check for so long is not shown as running. */
+		private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+		private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 		private final Timer timer;
 
 		private final AtomicLong since = new AtomicLong(NONE);
+
+		private volatile long lastRefused;
 
 		Outage(Timer timer) {
 			this.timer = timer;
@@ -115,7 +123,21 @@ final class NodeMeters implements NodeListener {
 		 * @return whether this call began the outage
 		 */
 		boolean begin(long now) {
-			return this.since.get() == NONE && this.since.compareAndSet(NONE, now);
+			boolean begun = this.since.get() == NONE && this.since.compareAndSet(NONE, now);
+			// Once a second at most: threads would wait for each other's writes.
+			if (begun || now - this.lastRefused > SECOND_NANOS) {
+				this.lastRefused = now;
+			}
+			return begun;
+		}
+
+		/**
+		 * How long the outage has lasted; 0 if there is none. An idle instance does not
+		 * know whether the node is back: its breaker closes with its next check.
+		 */
+		long running(long now) {
+			long since = this.since.get();
+			return (since == NONE || now - this.lastRefused > QUIET_NANOS) ? 0 : now - since;
 		}
 
 		/** Undoes a {@link #begin}. */
@@ -148,11 +170,13 @@ final class NodeMeters implements NodeListener {
 
 		private final Outage outage;
 
+		private final Meter running;
+
 		private volatile long skewMicros;
 
 		private volatile BreakerState state = BreakerState.CLOSED;
 
-		OneNode(MeterRegistry registry, String name) {
+		OneNode(MeterRegistry registry, String name, LongSupplier nanos) {
 			this.registry = registry;
 			this.name = name;
 			this.latency = Timer.builder(MeterNames.REDIS_LATENCY)
@@ -164,7 +188,13 @@ final class NodeMeters implements NodeListener {
 				.description("Time from the first check that the breaker of a Redis node refused until it closed")
 				.tag("node", name)
 				.register(registry));
-			reasons().forEach(this::errors);
+			this.running = TimeGauge
+				.builder(MeterNames.OUTAGE_CURRENT, this.outage, TimeUnit.NANOSECONDS,
+						(outage) -> outage.running(nanos.getAsLong()))
+				.description("Time since the first check that the breaker of a Redis node refused, 0 without an outage")
+				.tag("node", name)
+				.register(registry);
+			Stream.concat(nodeReasons().map(Decision.Reason::text), Stream.of(GIVE_BACK)).forEach(this::errors);
 			this.skew = TimeGauge
 				.builder(MeterNames.REDIS_CLOCK_SKEW, this, TimeUnit.MICROSECONDS, (meters) -> meters.skewMicros)
 				.description("How far the clock of a Redis node is ahead of this instance's")
@@ -198,6 +228,7 @@ final class NodeMeters implements NodeListener {
 		void remove() {
 			this.registry.remove(this.latency);
 			this.registry.remove(this.outage.timer);
+			this.registry.remove(this.running);
 			this.registry.remove(this.skew);
 			this.registry.remove(this.breaker);
 			this.errors.values().forEach(this.registry::remove);

@@ -34,6 +34,8 @@ final class PolicyMeters {
 
 	private final String id;
 
+	private final StartingSeries starting;
+
 	/** Of each version that is in force, the newest first. */
 	private final List<Decisions> decisions;
 
@@ -45,11 +47,12 @@ final class PolicyMeters {
 
 	private final @Nullable Standing standing;
 
-	private PolicyMeters(MeterRegistry registry, String id, List<Decisions> decisions,
+	private PolicyMeters(MeterRegistry registry, String id, StartingSeries starting, List<Decisions> decisions,
 			CounterTable<FailureMode, Decision.Reason> degraded, CounterTable<Settlement, Only> settles,
 			Map<String, Counter> refusals, @Nullable Standing standing) {
 		this.registry = registry;
 		this.id = id;
+		this.starting = starting;
 		this.decisions = decisions;
 		this.degraded = degraded;
 		this.settles = settles;
@@ -61,24 +64,20 @@ final class PolicyMeters {
 	 * The meters of a policy.
 	 * @param versions those in force, the newest first
 	 */
-	static PolicyMeters of(MeterRegistry registry, List<Policy> versions) {
+	static PolicyMeters of(MeterRegistry registry, List<Policy> versions, StartingSeries starting) {
 		Policy newest = versions.get(0);
 		String id = newest.id();
-		List<Decisions> decisions = versions.stream()
-			.map((version) -> new Decisions(version.version(), decisions(registry, id, version(version))))
-			.toList();
-		return new PolicyMeters(registry, id, decisions, begun(degraded(registry, id), newest),
-				awaited(settles(registry, id), newest), refusals(registry, versions), Standing.of(registry, newest));
+		List<Decisions> decisions = versions.stream().map((version) -> begun(registry, version, starting)).toList();
+		CounterTable<FailureMode, Decision.Reason> degraded = degraded(registry, id);
+		starting.degraded(degraded, versions);
+		return new PolicyMeters(registry, id, starting, decisions, degraded, awaited(settles(registry, id), newest),
+				refusals(registry, versions), Standing.of(registry, newest));
 	}
 
-	/**
-	 * What an outage begins with is at 0 before it, so that alerts see its first step.
-	 */
-	private static CounterTable<FailureMode, Decision.Reason> begun(CounterTable<FailureMode, Decision.Reason> degraded,
-			Policy newest) {
-		Stream.of(Decision.Reason.TIMEOUT, Decision.Reason.UNAVAILABLE, Decision.Reason.BREAKER_OPEN)
-			.forEach((reason) -> degraded.begin(newest.settings().onFailure(), reason));
-		return degraded;
+	private static Decisions begun(MeterRegistry registry, Policy version, StartingSeries starting) {
+		Decisions decisions = new Decisions(version.version(), decisions(registry, version.id(), version(version)));
+		starting.decisions(decisions.table(), version);
+		return decisions;
 	}
 
 	private static CounterTable<Settlement, Only> awaited(CounterTable<Settlement, Only> settles, Policy newest) {
@@ -94,8 +93,9 @@ final class PolicyMeters {
 	 */
 	static PolicyMeters ofUnknown(MeterRegistry registry) {
 		Standing.info(registry, UNKNOWN, NONE);
-		return new PolicyMeters(registry, UNKNOWN, List.of(new Decisions(0, decisions(registry, UNKNOWN, NONE))),
-				degraded(registry, UNKNOWN), settles(registry, UNKNOWN), Map.of(), null);
+		return new PolicyMeters(registry, UNKNOWN, new StartingSeries(Decision.Source.NONE),
+				List.of(new Decisions(0, decisions(registry, UNKNOWN, NONE))), degraded(registry, UNKNOWN),
+				settles(registry, UNKNOWN), Map.of(), null);
 	}
 
 	void decided(long version, Decision.Outcome outcome, Decision.Source source) {
@@ -147,7 +147,7 @@ final class PolicyMeters {
 			.map((version) -> this.decisions.stream()
 				.filter((known) -> known.version() == version.version())
 				.findFirst()
-				.orElseGet(() -> new Decisions(version.version(), decisions(this.registry, this.id, version(version)))))
+				.orElseGet(() -> begun(this.registry, version, this.starting)))
 			.toList();
 		Policy newest = versions.get(0);
 		this.refusals.forEach((limit, counter) -> {
@@ -155,7 +155,8 @@ final class PolicyMeters {
 				remove(counter);
 			}
 		});
-		return new PolicyMeters(this.registry, this.id, decisions, begun(this.degraded, newest),
+		this.starting.degraded(this.degraded, versions);
+		return new PolicyMeters(this.registry, this.id, this.starting, decisions, this.degraded,
 				awaited(this.settles, newest), refusals(this.registry, versions),
 				(this.standing != null) ? this.standing.succeededBy(this.registry, newest, this::remove)
 						: Standing.of(this.registry, newest));

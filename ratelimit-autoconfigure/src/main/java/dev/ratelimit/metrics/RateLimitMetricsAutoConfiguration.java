@@ -19,6 +19,7 @@ import dev.ratelimit.autoconfigure.RateLimitStoreAutoConfiguration;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RolloutLeader;
+import dev.ratelimit.counter.Counters;
 import dev.ratelimit.fleet.Fleet;
 import dev.ratelimit.fleet.ModeSwitch;
 import dev.ratelimit.hot.HotCounters;
@@ -45,8 +46,8 @@ public final class RateLimitMetricsAutoConfiguration {
 	@Bean(initMethod = "start", destroyMethod = "close")
 	@ConditionalOnMissingBean
 	MeterListener rateLimitMeterListener(MeterRegistry registry, Policies policies,
-			@Qualifier("rateLimitStandInPolicy") ObjectProvider<Policy> standIn) {
-		return new MeterListener(registry, policies, standIn.stream().toList());
+			@Qualifier("rateLimitStandInPolicy") ObjectProvider<Policy> standIn, Counters counters) {
+		return new MeterListener(registry, policies, standIn.stream().toList(), counters.source());
 	}
 
 	@Bean

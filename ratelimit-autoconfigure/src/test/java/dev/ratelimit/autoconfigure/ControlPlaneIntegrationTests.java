@@ -198,6 +198,30 @@ public class ControlPlaneIntegrationTests {
 	}
 
 	@Test
+	void storeThatWasKilledAndStartsEmptyIsAnIncidentUntilItIsReseeded(RedisServer redis) {
+		on(redis).run((one) -> on(redis).run((other) -> {
+			join(plane(one).writePolicy("orders", limits("77/h"), null, ANN));
+			soon().until(
+					() -> policies(one).find("orders").version() == 1 && policies(other).find("orders").version() == 1);
+			redis.kill();
+			redis.restart();
+			await().atMost(Duration.ofMinutes(1))
+				.until(() -> plane(one).state().incident() != null && plane(other).state().incident() != null);
+			assertThat(List.of(limit(one, "acme"), limit(other, "acme"))).containsOnly(77L);
+			assertThatExceptionOfType(CompletionException.class)
+				.isThrownBy(() -> join(plane(other).writePolicy("orders", limits("78/h"), null, ANN)))
+				.withCauseInstanceOf(StoreUnavailableException.class);
+			assertThat(redis.cli("EXISTS", "rl:{policies}:meta")).isEqualTo("0");
+			join(plane(other).reseed());
+			await().atMost(Duration.ofMinutes(1))
+				.until(() -> !plane(one).state().stale() && !plane(other).state().stale());
+			assertThat(policies(one).find("orders").version()).isOne();
+			join(plane(one).writePolicy("orders", limits("78/h"), 1L, ANN));
+			await().atMost(Duration.ofMinutes(1)).until(() -> limit(other, "acme") == 78);
+		}));
+	}
+
+	@Test
 	void deletedPolicyThatIsOnlyInTheStoreStillDecidesWhatNamesIt(RedisServer redis) {
 		on(redis).run((one) -> {
 			join(plane(one).writePolicy("extra", limits("5/h"), null, ANN));

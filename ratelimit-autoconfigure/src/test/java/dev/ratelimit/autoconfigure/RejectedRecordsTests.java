@@ -3,6 +3,7 @@ package dev.ratelimit.autoconfigure;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.config.PolicyDocuments;
 import dev.ratelimit.config.PolicyMapper;
+import dev.ratelimit.control.Configuration;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.control.Rejected;
@@ -22,6 +24,7 @@ import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * A record whose windows one counter cannot keep beside those of other records waits
@@ -66,6 +69,71 @@ class RejectedRecordsTests {
 		delete(key("of-9s"));
 		assertThat(this.live.rejected()).isEmpty();
 		assertThat(this.policies.get().find("orders").version()).isOne();
+	}
+
+	@Test
+	void configuredPolicyThatDoesNotFitIsShownAndInForceOnceTheOverrideInItsWayIsDeleted() {
+		NINE.forEach((window) -> override("of-" + window, window));
+		configure("5/s", "50/m");
+		assertThat(this.live.rejected()).extracting(Rejected::key, Rejected::version)
+			.containsExactly(tuple(RecordIds.policy("orders"), 0L));
+		assertThat(quotas()).isOne();
+		delete(key("of-9s"));
+		assertThat(this.live.rejected()).isEmpty();
+		assertThat(quotas()).isEqualTo(2);
+	}
+
+	@Test
+	void configuredPolicyThatDoesNotFitIsTriedAgainWithTheNextConfiguration() {
+		NINE.forEach((window) -> override("of-" + window, window));
+		configure("5/s", "50/m");
+		configure("5/s", "50/m");
+		assertThat(this.live.rejected()).hasSize(1);
+		configure("5/s", "7/9s");
+		assertThat(this.live.rejected()).isEmpty();
+		assertThat(quotas()).isEqualTo(2);
+	}
+
+	@Test
+	void configuredPolicyThatDoesNotFitIsInForceOnceItFitsAlthoughTheStoredOneWasDeletedBefore() {
+		write(RecordIds.policy("orders"), "{\"policy\": {\"limits\": {\"all\": {\"by\": [], \"quota\": \"3/s\"}}}}");
+		NINE.forEach((window) -> override("of-" + window, window));
+		configure("5/s", "50/m");
+		assertThat(this.live.rejected()).isEmpty();
+		delete(RecordIds.policy("orders"));
+		assertThat(this.live.rejected()).extracting(Rejected::version).containsExactly(0L);
+		configure("5/s", "7/9s");
+		assertThat(this.live.rejected()).isEmpty();
+		assertThat(this.policies.get().find("orders").version()).isZero();
+		assertThat(quotas()).isEqualTo(2);
+	}
+
+	@Test
+	void configuredPolicyThatDoesNotFitIsNotShownOnceThePolicyIsInTheStore() {
+		NINE.forEach((window) -> override("of-" + window, window));
+		configure("5/s", "50/m");
+		write(RecordIds.policy("orders"), "{\"policy\": {\"limits\": {\"all\": {\"by\": [], \"quota\": \"3/s\"}}}}");
+		assertThat(this.live.rejected()).isEmpty();
+		delete(key("of-9s"));
+		assertThat(this.policies.get().find("orders").version()).isOne();
+	}
+
+	@Test
+	void configuredPolicyThatDoesNotFitIsNotShownOnceItIsRemoved() {
+		NINE.forEach((window) -> override("of-" + window, window));
+		configure("5/s", "50/m");
+		this.live.configure((before) -> new Configuration(Map.of(), before.allow(), before.deny(), List.of()));
+		assertThat(this.live.rejected()).isEmpty();
+	}
+
+	private void configure(String... quotas) {
+		Policy policy = Policy.of("orders", Algorithm.GCRA, Limit.of("all", List.of(), quotas));
+		this.live.configure(
+				(before) -> new Configuration(Map.of("orders", policy), before.allow(), before.deny(), List.of()));
+	}
+
+	private int quotas() {
+		return this.policies.get().find("orders").limits().get(0).quotas().size();
 	}
 
 	private void override(String tenant, String window) {

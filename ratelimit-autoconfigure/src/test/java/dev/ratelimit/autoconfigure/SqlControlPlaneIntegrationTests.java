@@ -2,6 +2,7 @@ package dev.ratelimit.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 
 import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
 import io.r2dbc.postgresql.PostgresqlConnectionFactory;
@@ -11,10 +12,12 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import dev.ratelimit.control.Author;
+import dev.ratelimit.control.StoreUnavailableException;
 import dev.ratelimit.testing.PostgresServer;
 
 import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -36,6 +39,37 @@ class SqlControlPlaneIntegrationTests {
 			});
 			on(database).run((again) -> assertThat(ControlPlaneIntegrationTests.limit(again, "acme")).isEqualTo(77));
 		});
+	}
+
+	@Test
+	void storeThatIsEmptiedUnderRunningInstancesIsAnIncidentUntilItIsReseeded() {
+		String database = PostgresServer.shared().newDatabase();
+		on(database).run((one) -> on(database).run((other) -> {
+			join(ControlPlaneIntegrationTests.plane(one)
+				.writePolicy("orders", ControlPlaneIntegrationTests.limits("77/h"), 0L, ANN));
+			await().until(() -> ControlPlaneIntegrationTests.limit(one, "acme") == 77
+					&& ControlPlaneIntegrationTests.limit(other, "acme") == 77);
+			PostgresServer.shared()
+				.execute(database,
+						"DELETE FROM ratelimit_record; DELETE FROM ratelimit_record_version; DELETE FROM ratelimit_audit; "
+								+ "DELETE FROM ratelimit_store");
+			assertThatExceptionOfType(CompletionException.class)
+				.isThrownBy(() -> join(ControlPlaneIntegrationTests.plane(one)
+					.writePolicy("orders", ControlPlaneIntegrationTests.limits("76/h"), null, ANN)))
+				.withCauseInstanceOf(StoreUnavailableException.class);
+			await().atMost(Duration.ofMinutes(1))
+				.until(() -> ControlPlaneIntegrationTests.plane(one).state().incident() != null
+						&& ControlPlaneIntegrationTests.plane(other).state().incident() != null);
+			assertThat(ControlPlaneIntegrationTests.limit(one, "acme")).isEqualTo(77);
+			assertThat(PostgresServer.shared().query(database, "SELECT id FROM ratelimit_record")).isEmpty();
+			join(ControlPlaneIntegrationTests.plane(other).reseed());
+			await().atMost(Duration.ofMinutes(1))
+				.until(() -> !ControlPlaneIntegrationTests.plane(one).state().stale()
+						&& !ControlPlaneIntegrationTests.plane(other).state().stale());
+			join(ControlPlaneIntegrationTests.plane(one)
+				.writePolicy("orders", ControlPlaneIntegrationTests.limits("78/h"), 1L, ANN));
+			await().atMost(Duration.ofMinutes(1)).until(() -> ControlPlaneIntegrationTests.limit(other, "acme") == 78);
+		}));
 	}
 
 	@Test

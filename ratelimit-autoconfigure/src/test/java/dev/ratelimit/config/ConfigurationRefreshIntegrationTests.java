@@ -68,6 +68,25 @@ class ConfigurationRefreshIntegrationTests {
 	}
 
 	@Test
+	void configuredPolicyThatDoesNotFitTheOverridesIsAuditedOnceAsInvalid(RedisServer redis) {
+		try (RefreshedApplication application = start(redis)) {
+			for (int window = 1; window <= 8; window++) {
+				join(application.context()
+					.getBean(ControlPlane.class)
+					.write(new Change(RecordIds.override("orders", Dimension.TENANT, "of-" + window),
+							Map.of("limits", Map.of("per-tenant", "5/" + window + "s")), null), ANN));
+			}
+			await().until(() -> application.policies().records().size() == 8);
+			application.refresh(config(policy("orders", "[10/h, 20/d]")));
+			application.refresh(config(policy("orders", "[10/h, 20/d]"), policy("login", "5/m")));
+			await().until(() -> audited(application).size() == 2);
+			assertThat(audited(application)).extracting((entry) -> entry.target() + " " + entry.outcome())
+				.containsExactly("policy orders invalid", "policy login done");
+			assertThat(application.live().rejected()).hasSize(1);
+		}
+	}
+
+	@Test
 	void reloadWithoutAChangeIsNotAudited(RedisServer redis) {
 		try (RefreshedApplication application = start(redis)) {
 			application.refresh(config(policy("orders", "10/h")));

@@ -171,16 +171,57 @@ class MeterListenerTests {
 	}
 
 	@Test
+	void decisionsOfThePoliciesBackendAreAtZeroBeforeTheFirst() {
+		MeterListener started = started(Decision.Source.REDIS);
+		assertThat(outcomes()).containsExactlyInAnyOrder("allowed redis", "refused redis", "refused denied-cache",
+				"error none", "allowed local", "refused local");
+		assertThat(count("ratelimit.decisions")).isZero();
+		this.policies.set(PolicySet.of(orders().version(1).shadow(true).enforcement(Enforcement.LEASED).build()));
+		started.tidy();
+		assertThat(outcomes()).containsExactlyInAnyOrder("allowed redis", "shadow-refused redis",
+				"shadow-refused denied-cache", "error none", "allowed lease", "allowed local", "shadow-refused local");
+	}
+
+	@Test
+	void decisionsInMemoryAreAtZeroBeforeTheFirst() {
+		started(Decision.Source.MEMORY);
+		assertThat(outcomes()).containsExactlyInAnyOrder("allowed memory", "refused memory");
+		assertThat(tags("ratelimit.degraded", "orders").map((tags) -> tags.get("mode") + " " + tags.get("reason")))
+			.containsExactlyInAnyOrder("deny internal", "local internal", "allow switch", "deny switch",
+					"local switch");
+	}
+
+	@Test
+	void degradedDecisionsOfAllModesAndReasonsOfNodesAreAtZeroBeforeTheFirst() {
+		started(Decision.Source.REDIS);
+		List<String> degraded = tags("ratelimit.degraded", "orders")
+			.map((tags) -> tags.get("mode") + " " + tags.get("reason"))
+			.toList();
+		for (String reason : List.of("timeout", "breaker-open", "saturated", "unavailable", "out-of-memory",
+				"read-only", "loading", "cluster-down", "resharding", "forbidden", "corrupt", "internal", "switch")) {
+			assertThat(degraded).contains("deny " + reason, "local " + reason);
+		}
+		assertThat(degraded).contains("allow switch").hasSize(27);
+	}
+
+	/** A listener for a backend, in place of the one of the field. */
+	private MeterListener started(Decision.Source backend) {
+		this.registry.clear();
+		return new MeterListener(this.registry, this.policies::get, List.of(), backend);
+	}
+
+	private Stream<String> outcomes() {
+		return tags("ratelimit.decisions", "orders").map((tags) -> tags.get("outcome") + " " + tags.get("source"));
+	}
+
+	@Test
 	void whatAnOutageBeginsWithIsAtZeroBeforeItAndGoesWithThePolicy() {
-		assertThat(tags("ratelimit.degraded").filter((tags) -> tags.get("policy").equals("orders")))
-			.containsExactlyInAnyOrder(Map.of("policy", "orders", "mode", "deny", "reason", "timeout"),
-					Map.of("policy", "orders", "mode", "deny", "reason", "unavailable"),
-					Map.of("policy", "orders", "mode", "deny", "reason", "breaker-open"));
+		MeterListener started = started(Decision.Source.REDIS);
 		assertThat(tags("ratelimit.rollout.rollbacks")).contains(Map.of("policy", "orders"));
 		assertThat(tags("ratelimit.policy.info")).contains(Map.of("policy", "unknown", "owner", "none"));
 		assertThat(count("ratelimit.degraded")).isZero();
 		this.policies.set(PolicySet.of(other()));
-		this.listener.tidy();
+		started.tidy();
 		assertThat(tags("ratelimit.degraded")).noneMatch((tags) -> tags.get("policy").equals("orders"));
 		assertThat(tags("ratelimit.rollout.rollbacks")).doesNotContain(Map.of("policy", "orders"));
 	}
@@ -235,7 +276,7 @@ class MeterListenerTests {
 		check(ANN.withTier("pro").withCost(2));
 		assertThat(count("ratelimit.overage", "policy", "orders")).isEqualTo(2);
 		this.policies.set(PolicySet.of(orders().version(1).enforcement(Enforcement.LEASED).build()));
-		check(ANN);
+		this.listener.tidy();
 		assertThat(tags("ratelimit.overage", "orders"))
 			.containsExactly(Map.of("policy", "orders", "enforcement", "leased"));
 	}

@@ -77,6 +77,41 @@ class NodeMetersTests {
 	}
 
 	@Test
+	void gaugeShowsHowLongAnOutageHasLastedWhileChecksAreRefused() {
+		this.meters.changed("one:6379", BreakerState.CLOSED);
+		assertThat(running()).isZero();
+		this.meters.changed("one:6379", BreakerState.OPEN);
+		for (int i = 0; i < 4; i++) {
+			this.meters.failed("one:6379", Decision.Reason.BREAKER_OPEN);
+			pass(9);
+		}
+		assertThat(running()).isEqualTo(36);
+		this.meters.changed("one:6379", BreakerState.CLOSED);
+		assertThat(running()).isZero();
+		this.meters.left("one:6379");
+		assertThat(this.registry.find("ratelimit.outage.current").meters()).isEmpty();
+	}
+
+	@Test
+	void gaugeIsZeroWhenNoCheckWasRefusedForTenSeconds() {
+		this.meters.changed("one:6379", BreakerState.OPEN);
+		this.meters.failed("one:6379", Decision.Reason.BREAKER_OPEN);
+		pass(10);
+		assertThat(running()).isEqualTo(10);
+		pass(1);
+		assertThat(running()).isZero();
+		this.meters.failed("one:6379", Decision.Reason.BREAKER_OPEN);
+		assertThat(running()).isEqualTo(11);
+	}
+
+	private double running() {
+		return this.registry.get("ratelimit.outage.current")
+			.tag("node", "one:6379")
+			.timeGauge()
+			.value(TimeUnit.SECONDS);
+	}
+
+	@Test
 	void errorsWithoutAnOpenBreakerAreNoOutage() {
 		this.meters.failed("one:6379", Decision.Reason.TIMEOUT);
 		pass(7);

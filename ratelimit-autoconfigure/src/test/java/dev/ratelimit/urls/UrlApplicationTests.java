@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -30,6 +31,8 @@ import org.springframework.web.filter.CorsFilter;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AuditListener;
+import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.web.UrlLimit;
 import dev.ratelimit.web.UrlLimits;
 
@@ -187,6 +190,34 @@ class UrlApplicationTests {
 		}
 	}
 
+	@Test
+	void reloadOfAnEntryIsAuditedWithTheEntryBeforeAndAfter() {
+		Map<String, Object> changing = new HashMap<>(
+				Map.of("ratelimit.urls.a.path", "/api/a", "ratelimit.urls.a.policy", "user"));
+		try (ConfigurableApplicationContext context = UrlStack.SERVLET.start(List.of(Audited.class),
+				"ratelimit.policies.user.limits.per-user.by=user",
+				"ratelimit.policies.user.limits.per-user.quota=100/h")) {
+			context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("changing", changing));
+			refresh(context);
+			changing.put("ratelimit.urls.a.path", "/api/b");
+			refresh(context);
+			changing.put("ratelimit.urls.a.policy", "usr");
+			refresh(context);
+			changing.clear();
+			changing.put("ratelimit.urls.b.path", "/**");
+			changing.put("ratelimit.urls.b.policy", "user");
+			refresh(context);
+			List<AuditRecord> entries = context.getBean(Audited.class).entries;
+			assertThat(entries).extracting(AuditRecord::action).containsOnly("config-reload");
+			assertThat(entries).extracting((entry) -> entry.target() + " " + entry.outcome())
+				.containsExactly("url a done", "url a done", "url a done", "url b done");
+			assertThat(entries.get(0).before()).isEmpty();
+			assertThat(entries.get(1).before()).contains("/api/a").isEqualTo(entries.get(0).after());
+			assertThat(entries.get(1).after()).contains("/api/b", "\"policy\":\"user\"");
+			assertThat(entries.get(2).after()).isEmpty();
+		}
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void callerOfTheDenyListIsRefusedWhereAnEntryBeforeAuthenticationHasPaid(UrlStack stack) {
@@ -325,6 +356,18 @@ class UrlApplicationTests {
 			UrlBasedCorsConfigurationSource source = new UrlBasedCorsConfigurationSource();
 			source.registerCorsConfiguration("/**", configuration);
 			return new FilterRegistrationBean<>(new CorsFilter(source));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Audited implements AuditListener {
+
+		private final List<AuditRecord> entries = new CopyOnWriteArrayList<>();
+
+		@Override
+		public void recorded(AuditRecord entry) {
+			this.entries.add(entry);
 		}
 
 	}

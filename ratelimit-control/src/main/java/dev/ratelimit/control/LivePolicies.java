@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -50,6 +51,9 @@ public final class LivePolicies {
 
 	private final RejectedVersions rejected = new RejectedVersions();
 
+	/** Configured policies whose windows do not fit beside the records of the store. */
+	private final Map<String, Rejected> unfit = new ConcurrentHashMap<>();
+
 	private final RecordEffects effects;
 
 	/**
@@ -79,17 +83,25 @@ public final class LivePolicies {
 	 * Versions that are in the store or in the configuration but not in force.
 	 */
 	public List<Rejected> rejected() {
-		return Stream.concat(this.rejected.all().stream(), this.configuration.rejected().stream()).toList();
+		return Stream.concat(this.rejected.all().stream(), configuration().rejected().stream()).toList();
+	}
+
+	/**
+	 * The configuration, with all of its entries that are not in force.
+	 */
+	public Configuration configuration() {
+		Configuration now = this.configuration;
+		return new Configuration(now.policies(), now.allow(), now.deny(),
+				Stream.concat(now.rejected().stream(), this.unfit.values().stream()).toList());
 	}
 
 	/**
 	 * Replaces the configuration in one step. Policies of the store stay in force.
 	 * @param next makes the new configuration from the one before; runs under the lock,
 	 * so that of two calls at once the later one wins
-	 * @return the configuration before
 	 */
-	public synchronized Configuration configure(UnaryOperator<Configuration> next) {
-		Configuration before = this.configuration;
+	public synchronized void configure(UnaryOperator<Configuration> next) {
+		Configuration before = configuration();
 		Configuration after = next.apply(before);
 		PolicySet current = this.current.get();
 		Set<String> retired = current.retired();
@@ -97,12 +109,11 @@ public final class LivePolicies {
 		Set<String> ids = new HashSet<>(before.policies().keySet());
 		ids.addAll(after.policies().keySet());
 		ids.stream()
-			.filter((id) -> retired.contains(id) || !isWritten(current.find(id)))
+			.filter((id) -> retired.contains(id) || this.unfit.containsKey(id) || !isWritten(current.find(id)))
 			.forEach((id) -> putConfigured(id, after, policies));
 		this.configuration = after;
 		this.replace.accept(policies.build());
-		this.rejected.retry(ids, this::apply);
-		return before;
+		retry(ids);
 	}
 
 	private static boolean isWritten(@Nullable Policy policy) {
@@ -110,21 +121,41 @@ public final class LivePolicies {
 	}
 
 	/** A policy that is gone still decides requests that name it. */
-	private static void putConfigured(String id, Configuration configuration, PolicySetBuilder policies) {
+	private void putConfigured(String id, Configuration configuration, PolicySetBuilder policies) {
 		Policy policy = configuration.policies().get(id);
 		if (policy == null) {
 			policies.retire(id);
+			this.unfit.remove(id);
 			return;
 		}
 		try {
 			policies.put(policy);
+			if (this.unfit.remove(id) != null) {
+				logger.info("Policy '{}' of the configuration is in force now: its windows fit beside the overrides "
+						+ "that were written for it", id);
+			}
 		}
 		catch (IllegalArgumentException ex) {
-			logger.warn(
-					"Policy '{}' of the configuration is not put in force; the version before it stays. {}. Change the "
-							+ "windows of the policy or of the overrides that were written for it",
-					id, ex.getMessage());
+			Rejected rejected = new Rejected(RecordIds.policy(id), 0, ex.getMessage()
+					+ ". Change the windows of the policy or of the overrides that were written for it.");
+			if (!rejected.equals(this.unfit.put(id, rejected))) {
+				logger.warn("Policy '{}' of the configuration is not put in force; the version before it stays. {}", id,
+						rejected.message());
+			}
 		}
+	}
+
+	/** Tries again what did not fit beside other records of these policies. */
+	private void retry(Set<String> ids) {
+		this.rejected.retry(ids, this::apply);
+		List<String> unfit = ids.stream().filter(this.unfit::containsKey).toList();
+		if (unfit.isEmpty()) {
+			return;
+		}
+		PolicySetBuilder policies = this.current.get().mutate();
+		unfit.forEach((id) -> putConfigured(id, this.configuration, policies));
+		this.replace.accept(policies.build());
+		this.rejected.retry(ids, this::apply);
 	}
 
 	/**
@@ -145,11 +176,11 @@ public final class LivePolicies {
 			.stream()
 			.sorted(Comparator.comparingLong(RecordVersion::revision))
 			.forEach((version) -> this.rejected.apply(version, this::apply));
-		this.rejected.retry(versions.stream()
+		retry(versions.stream()
 			.map(RecordVersion::key)
 			.map(RejectedVersions::policyOf)
 			.filter(Objects::nonNull)
-			.collect(Collectors.toSet()), this::apply);
+			.collect(Collectors.toSet()));
 	}
 
 	private void apply(RecordVersion version) {
@@ -175,6 +206,7 @@ public final class LivePolicies {
 		}
 		try {
 			put(version, policies);
+			this.unfit.remove(id);
 		}
 		catch (RuntimeException ex) {
 			// The history is read once, not at each retry.

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -57,6 +58,35 @@ public abstract class AuditChainContract {
 		assertThat(report.entries()).isEqualTo(5);
 		assertThat(report.start()).isEqualTo(entries().get(4));
 		assertThat(report.trimmed()).isFalse();
+	}
+
+	@Test
+	void verificationThatRunsOutOfTimeIsNotCompleteAndNamesNoEntry() {
+		add(0, 5);
+		AuditReport begun = verifyUntil(3);
+		assertThat(begun.complete()).isFalse();
+		assertThat(begun.entries()).isEqualTo(5);
+		assertThat(begun.broken()).isNull();
+		AuditReport nothing = verifyUntil(2);
+		assertThat(nothing.complete()).isFalse();
+		assertThat(nothing.entries()).isZero();
+		assertThat(nothing.broken()).isNull();
+	}
+
+	@Test
+	void brokenEntryIsNamedAlsoIfTheTimeIsOverBeforeItIsCheckedAgain() {
+		add(0, 5);
+		change(entries().get(2).position(), "another");
+		AuditReport report = verifyUntil(4);
+		assertThat(report.broken().entry().attempt().reason()).isEqualTo("another");
+	}
+
+	/** The clock stands still, and jumps by an hour when it is asked this time. */
+	private AuditReport verifyUntil(int jump) {
+		AtomicInteger asked = new AtomicInteger();
+		return join(
+				new AuditScan(this.store, () -> (asked.incrementAndGet() < jump) ? 0 : Duration.ofHours(1).toNanos())
+					.verify(MINUTE));
 	}
 
 	@Test

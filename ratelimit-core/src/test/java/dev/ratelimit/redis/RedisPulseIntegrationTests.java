@@ -17,6 +17,7 @@ import dev.ratelimit.testing.RedisServers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 class RedisPulseIntegrationTests extends PulseContract {
 
@@ -83,6 +84,26 @@ class RedisPulseIntegrationTests extends PulseContract {
 		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
 		within(3).until(() -> one.redSwitch.mode() == null && other.redSwitch.mode() == null);
 		within(1).until(() -> server().cli("EXISTS", SWITCH).equals("0"));
+	}
+
+	@Test
+	void switchSurvivesARedisThatIsKilledAndStartsEmpty() {
+		Member one = join();
+		Member other = join();
+		within(5).until(() -> other.beats() > 0);
+		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		server().kill();
+		server().restart();
+		await().atMost(Duration.ofMinutes(1)).until(() -> server().cli("GET", SWITCH).startsWith("allow"));
+		int before = other.beats();
+		await().atMost(Duration.ofMinutes(1)).until(() -> other.beats() > before + 2);
+		assertThat(server().cli("GET", SWITCH).lines()).containsExactly("allow", "ann", "incident 7");
+		assertThat(Long.parseLong(server().cli("PTTL", SWITCH))).isBetween(3_400_000L, 3_600_000L);
+		assertThat(one.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(other.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		other.redSwitch.turnOff().toCompletableFuture().join();
+		await().atMost(Duration.ofMinutes(1)).until(() -> one.redSwitch.mode() == null);
 	}
 
 	@Test

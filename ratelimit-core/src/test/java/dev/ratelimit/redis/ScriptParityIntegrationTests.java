@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * limits of up to three quotas, two callers that have different quotas on the same
  * counters, costs around their bursts, partial grants, give-backs, settles, peeks,
  * resets, limits that change half-way, and a clock that stands, runs, jumps ahead and is
- * set back. 500 traces of 40 calls make 20,000 calls per algorithm.
+ * set back. 400 traces of 40 calls make 16,000 calls per algorithm.
  */
 class ScriptParityIntegrationTests {
 

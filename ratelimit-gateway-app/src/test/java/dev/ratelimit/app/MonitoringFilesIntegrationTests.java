@@ -71,6 +71,31 @@ class MonitoringFilesIntegrationTests {
 	}
 
 	@Test
+	void countersThatAlertsReadAreAtZeroBeforeTheFirstRequest(RedisServer redis) throws IOException {
+		try (ConfigurableApplicationContext gateway = start(redis)) {
+			String scraped = get(gateway, "local.management.port", "/actuator/prometheus");
+			assertThat(scraped.lines()).contains(
+					"ratelimit_decisions_total{outcome=\"allowed\",policy=\"watched\",source=\"redis\",version=\"0\"} 0.0",
+					"ratelimit_decisions_total{outcome=\"allowed\",policy=\"watched\",source=\"lease\",version=\"0\"} 0.0",
+					"ratelimit_decisions_total{outcome=\"refused\",policy=\"watched\",source=\"redis\",version=\"0\"} 0.0",
+					"ratelimit_degraded_total{mode=\"allow\",policy=\"watched\",reason=\"saturated\"} 0.0",
+					"ratelimit_degraded_total{mode=\"allow\",policy=\"watched\",reason=\"internal\"} 0.0",
+					"ratelimit_degraded_total{mode=\"local\",policy=\"watched\",reason=\"switch\"} 0.0");
+			assertThat(counters()).allSatisfy((name) -> assertThat(scraped).contains("\n" + name));
+			assertThat(scraped).containsPattern("ratelimit_outage_current_seconds\\{node=\"[^\"]+\"} 0.0");
+		}
+	}
+
+	/** The counters in alerts, without those of a policy that settles. */
+	private static Set<String> counters() throws IOException {
+		return alertQueries().flatMap((query) -> NAME.matcher(query).results())
+			.map((result) -> result.group())
+			.filter((name) -> name.startsWith("ratelimit_") && name.endsWith("_total"))
+			.filter((name) -> !name.equals("ratelimit_settle_total"))
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	@Test
 	void everyAlertHasASeverityAndAPlaceInTheRunbook() throws IOException {
 		String runbook = Files.readString(MONITORING.resolveSibling("monitoring.md"));
 		JsonNode rules = alertRules();

@@ -1,11 +1,8 @@
 package dev.ratelimit.app.walk;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterAll;
@@ -22,12 +19,9 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 
 import dev.ratelimit.app.RateLimitGatewayApplication;
-import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.testing.RedisServer;
-import dev.ratelimit.testing.Within;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Who types what docs/operations.md says sees what it shows: its commands are run against
@@ -38,23 +32,24 @@ import static org.awaitility.Awaitility.await;
 @Timeout(60)
 class WalkThroughIntegrationTests {
 
-	private static final Pattern REVISION = Pattern.compile("\"revision\":(\\d+)");
-
 	private static RedisServer redis;
 
 	private static List<ConfigurableApplicationContext> gateways;
 
 	private static WalkThrough docs;
 
-	private static Terminal terminal;
+	private static Walk walk;
 
 	@BeforeAll
 	static void start() throws IOException {
-		docs = WalkThrough.read();
+		docs = WalkThrough.read("A walk-through");
 		redis = RedisServer.start();
 		gateways = Stream.of(1, 2).map((number) -> gateway()).toList();
-		terminal = new Terminal(new Curl(Map.of("localhost:8080", port(0, "server"), "localhost:8081",
-				port(0, "management"), "localhost:8090", port(1, "server"), "localhost:8091", port(1, "management"))));
+		walk = new Walk(
+				new Terminal(
+						new Curl(Map.of("localhost:8080", port(0, "server"), "localhost:8081", port(0, "management"),
+								"localhost:8090", port(1, "server"), "localhost:8091", port(1, "management")))),
+				() -> gateways);
 		follow("");
 	}
 
@@ -110,35 +105,7 @@ class WalkThroughIntegrationTests {
 	}
 
 	private static void follow(String heading) {
-		for (WalkThrough.Call call : docs.step(heading)) {
-			if (call.onlyReads()) {
-				await().atMost(Duration.ofMinutes(1))
-					.pollInterval(Duration.ofMillis(100))
-					.untilAsserted(() -> check(call, terminal.run(call.commands())));
-			}
-			else {
-				String output = terminal.run(call.commands());
-				check(call, output);
-				Within.seconds(1).until(() -> isEverywhere(output));
-			}
-		}
-	}
-
-	private static void check(WalkThrough.Call call, String output) {
-		if (call.json()) {
-			assertThat(Printed.json(output)).as(call.commands()).isEqualTo(Printed.json(call.output()));
-		}
-		else if (call.output() != null) {
-			assertThat(Printed.text(output)).as(call.commands()).isEqualTo(Printed.text(call.output()));
-		}
-	}
-
-	/** What was written through one gateway is in force on both. */
-	private static boolean isEverywhere(String written) {
-		Matcher revision = REVISION.matcher(written);
-		return !revision.find() || gateways.stream()
-			.map((gateway) -> gateway.getBean(ControlPlane.class).state().revision())
-			.allMatch((known) -> known >= Long.parseLong(revision.group(1)));
+		walk.follow(docs.step(heading));
 	}
 
 	private static ConfigurableApplicationContext gateway() {
