@@ -13,12 +13,12 @@ import org.springframework.http.server.PathContainer;
  * The entries of {@code ratelimit.urls} in force, and which of them match a request.
  *
  * <p>
- * <b>Invariant.</b> A request matches an entry if any reading of its path does, with or
- * without the context path: whichever path the server or an upstream understands, the
- * entry for it was checked. A request to the management endpoints or to the error page
- * matches nothing, but only if all readings of its path are theirs. It fails if a server
- * reads a path in a way that {@link PathReadings} does not know; then the request is not
- * limited.
+ * <b>Invariant.</b> A request matches an entry if any reading of its path does, in any
+ * case, with or without the context path: whichever path the server or an upstream
+ * understands, the entry for it was checked. A request to the management endpoints or to
+ * the error page matches nothing, but only if all readings of its path are theirs. It
+ * fails if a server reads a path in a way that {@link PathReadings} does not know; then
+ * the request is not limited.
  */
 public final class UrlLimits {
 

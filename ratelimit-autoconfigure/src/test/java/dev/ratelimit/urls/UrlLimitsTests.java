@@ -43,6 +43,8 @@ class UrlLimitsTests {
 			"ratelimit.urls.by-host.before-authentication=true\nratelimit.urls.by-verb.before-authentication=true" };
 
 	private static final String[] ENTRIES = { "ratelimit.urls.api.path=/api/**", "ratelimit.urls.api.policy=api",
+			"ratelimit.urls.search.path=/search/{query}", "ratelimit.urls.search.policy=api",
+			"ratelimit.urls.attempt.path=/login/attempt", "ratelimit.urls.attempt.policy=api",
 			"ratelimit.urls.writes.path=/writes/**", "ratelimit.urls.writes.policy=writes",
 			"ratelimit.urls.writes.methods=post,GET", "ratelimit.urls.both-wide.path=/both/**",
 			"ratelimit.urls.both-wide.policy=wide", "ratelimit.urls.both-narrow.path=/both/**",
@@ -106,7 +108,8 @@ class UrlLimitsTests {
 		return Stream.of(UrlStack.values())
 			.flatMap((stack) -> Stream
 				.of("/api", "/api/", "/api/x/../y", "//api/x", "/api;v=1/x", "/%61pi/x", "/x/../api/y", "/x/%2e%2e/api",
-						"/api%2Fx", "/actuator/health/../../api/x")
+						"/api%2Fx", "/actuator/health/../../api/x", "/API/x", "/%41pI/x", "/x%5c..%5capi", "/api%5Cx",
+						"/search/;foo", "/login//../attempt")
 				.map((path) -> Arguments.of(stack, path)));
 	}
 
