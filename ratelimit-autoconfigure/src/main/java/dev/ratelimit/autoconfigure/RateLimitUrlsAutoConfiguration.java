@@ -104,13 +104,10 @@ public final class RateLimitUrlsAutoConfiguration {
 		SmartInitializingSingleton rateLimitUrlPolicyCheck(UrlLimits limits, UrlMapper mapper, Policies policies,
 				UnknownPolicies unknown) {
 			return () -> limits.all().forEach((entry) -> {
+				unknown.requireFitting("'" + UrlMapper.AT + "." + entry.name() + ".policy'", entry.policy(),
+						(version) -> mapper.requireFitting(entry, version));
 				Policy policy = policies.get().find(entry.policy());
-				if (policy == null) {
-					unknown.found("'" + UrlMapper.AT + "." + entry.name() + ".policy'", entry.policy());
-					return;
-				}
-				mapper.requireFitting(entry, policy);
-				if (entry.cost() != null) {
+				if (policy != null && entry.cost() != null) {
 					PolicyWarnings.neverFits("URL entry '" + entry.name() + "'", policy, entry.cost())
 						.ifPresent(logger::warn);
 				}
