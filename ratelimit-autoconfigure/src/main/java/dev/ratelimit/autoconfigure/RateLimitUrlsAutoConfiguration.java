@@ -49,6 +49,7 @@ import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.web.SettledPolicies;
 import dev.ratelimit.web.UrlCheck;
 import dev.ratelimit.web.UrlLimits;
 import dev.ratelimit.web.reactive.ExchangeCorsHeaders;
@@ -70,6 +71,10 @@ public final class RateLimitUrlsAutoConfiguration {
 	private static final int SECURITY = -100;
 
 	/** The path of Spring's servlet, without the slash at its end. */
+	private static String servletPath(ApplicationContext context) {
+		return (context instanceof WebApplicationContext) ? servletPath(context.getEnvironment()) : "";
+	}
+
 	private static String servletPath(Environment environment) {
 		return environment.getProperty("spring.mvc.servlet.path", "/").replaceFirst("/?(\\*.*)?$", "");
 	}
@@ -93,9 +98,11 @@ public final class RateLimitUrlsAutoConfiguration {
 		}
 
 		@Bean
-		UrlLimits rateLimitUrls(RateLimitProperties properties, UrlMapper mapper, ObjectProvider<NeverLimited> never) {
+		UrlLimits rateLimitUrls(RateLimitProperties properties, UrlMapper mapper, ObjectProvider<NeverLimited> never,
+				ApplicationContext context) {
 			SingletonSupplier<List<NeverLimited>> all = SingletonSupplier.of(() -> never.orderedStream().toList());
-			UrlLimits limits = new UrlLimits((path) -> all.obtain().stream().anyMatch((some) -> some.test(path)));
+			UrlLimits limits = new UrlLimits((path) -> all.obtain().stream().anyMatch((some) -> some.test(path)),
+					servletPath(context));
 			limits.replace(mapper.map(properties.urls()));
 			return limits;
 		}
@@ -173,7 +180,7 @@ public final class RateLimitUrlsAutoConfiguration {
 		NeverLimited rateLimitManagementPaths(ObjectProvider<PathMappedEndpoints> endpoints,
 				ApplicationContext context) {
 			Environment environment = context.getEnvironment();
-			String servlet = (context instanceof WebApplicationContext) ? servletPath(environment) : "";
+			String servlet = servletPath(context);
 			String own = environment.getProperty("management.server.port");
 			boolean shared = own == null
 					|| (!own.equals("0") && own.equals(environment.getProperty("server.port", "8080")));
@@ -242,23 +249,29 @@ public final class RateLimitUrlsAutoConfiguration {
 				RequestResolver resolver, RateLimiter limiter, HttpAnswers answers,
 				ObjectProvider<CallTrace.Source> traces, CorsHeaders cors, Environment environment) {
 			int security = environment.getProperty("spring.security.filter.order", Integer.class, SECURITY);
-			return filter(new UrlCheck(limits, resolver, limiter, true), answers, traces, cors, security - 1);
+			// The smallest number has none before it.
+			int before = Math.max(security, Integer.MIN_VALUE + 1) - 1;
+			FilterRegistrationBean<UrlLimitFilter> registration = filter(new UrlCheck(limits, resolver, limiter, true),
+					answers, traces, cors, true);
+			registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST));
+			registration.setOrder(before);
+			return registration;
 		}
 
 		@Bean
 		FilterRegistrationBean<UrlLimitFilter> rateLimitUrlFilter(UrlLimits limits, RequestResolver resolver,
 				RateLimiter limiter, HttpAnswers answers, ObjectProvider<CallTrace.Source> traces, CorsHeaders cors) {
-			return filter(new UrlCheck(limits, resolver, limiter, false), answers, traces, cors,
-					Ordered.LOWEST_PRECEDENCE);
+			FilterRegistrationBean<UrlLimitFilter> registration = filter(new UrlCheck(limits, resolver, limiter, false),
+					answers, traces, cors, false);
+			registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
+			registration.setOrder(Ordered.LOWEST_PRECEDENCE);
+			return registration;
 		}
 
 		private static FilterRegistrationBean<UrlLimitFilter> filter(UrlCheck check, HttpAnswers answers,
-				ObjectProvider<CallTrace.Source> traces, CorsHeaders cors, int order) {
-			FilterRegistrationBean<UrlLimitFilter> registration = new FilterRegistrationBean<>(
-					new UrlLimitFilter(check, answers, traces.getIfAvailable(() -> CallTrace.Source.NONE), cors));
-			registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST));
-			registration.setOrder(order);
-			return registration;
+				ObjectProvider<CallTrace.Source> traces, CorsHeaders cors, boolean beforeAuthentication) {
+			return new FilterRegistrationBean<>(new UrlLimitFilter(check, answers,
+					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors, beforeAuthentication));
 		}
 
 	}
@@ -286,15 +299,16 @@ public final class RateLimitUrlsAutoConfiguration {
 				RateLimiter limiter, HttpAnswers answers, ObjectProvider<CallTrace.Source> traces,
 				ExchangeCorsHeaders cors, ApplicationContext context) {
 			return new UrlLimitWebFilter(new UrlCheck(limits, resolver, limiter, true), answers,
-					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors, context, SECURITY - 1);
+					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors, context, SECURITY - 1, () -> false);
 		}
 
 		@Bean
 		UrlLimitWebFilter rateLimitUrlFilter(UrlLimits limits, RequestResolver resolver, RateLimiter limiter,
 				HttpAnswers answers, ObjectProvider<CallTrace.Source> traces, ExchangeCorsHeaders cors,
-				ApplicationContext context) {
+				ApplicationContext context, Policies policies) {
 			return new UrlLimitWebFilter(new UrlCheck(limits, resolver, limiter, false), answers,
-					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors, context, Ordered.LOWEST_PRECEDENCE);
+					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors, context, Ordered.LOWEST_PRECEDENCE,
+					new SettledPolicies(policies));
 		}
 
 	}

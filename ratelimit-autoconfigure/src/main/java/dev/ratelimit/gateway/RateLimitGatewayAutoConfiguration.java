@@ -31,6 +31,7 @@ import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.web.SettledPolicies;
 import dev.ratelimit.web.TrustedProxies;
 import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 import dev.ratelimit.web.reactive.RefusedConnections;
@@ -69,7 +70,7 @@ public final class RateLimitGatewayAutoConfiguration {
 
 	@Bean
 	SettleGlobalFilter rateLimitSettleFilter(Policies policies) {
-		return new SettleGlobalFilter(policies);
+		return new SettleGlobalFilter(new SettledPolicies(policies));
 	}
 
 	/**

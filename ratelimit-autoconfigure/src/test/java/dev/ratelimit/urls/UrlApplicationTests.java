@@ -253,6 +253,19 @@ class UrlApplicationTests {
 		}
 	}
 
+	@Test
+	void pathMatchesWithAndWithoutThePathOfTheServlet() {
+		try (ConfigurableApplicationContext context = UrlStack.SERVLET.start(List.of(), "spring.mvc.servlet.path=/app",
+				"ratelimit.policies.all.limits.all.by=", "ratelimit.policies.all.limits.all.quota=9/h",
+				"ratelimit.urls.within.path=/api/**", "ratelimit.urls.within.policy=all",
+				"ratelimit.urls.whole.path=/app/public/**", "ratelimit.urls.whole.policy=all",
+				"spring.security.filter.order=-2147483648")) {
+			assertThat(get(context, "/app/api/x").headers().firstValue("X-RateLimit-Remaining")).hasValue("8");
+			assertThat(get(context, "/app/public/x").headers().firstValue("X-RateLimit-Remaining")).hasValue("7");
+			assertThat(get(context, "/app/both/x").headers().firstValue("X-RateLimit-Remaining")).isEmpty();
+		}
+	}
+
 	private static void refresh(ConfigurableApplicationContext context) {
 		context.getBean(ContextRefresher.class).refresh();
 	}
