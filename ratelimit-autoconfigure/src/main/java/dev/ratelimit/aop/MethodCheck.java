@@ -112,6 +112,7 @@ final class MethodCheck {
 	 */
 	void enforce(RateLimitedMethod method, Decision decision, CurrentCall call, CallTrace trace) {
 		if (!decision.allowed()) {
+			giveBack(method, call);
 			throw refusal(method, decision, trace);
 		}
 		try {
@@ -124,6 +125,17 @@ final class MethodCheck {
 		}
 		catch (RuntimeException ex) {
 			logger.debug("Headers of a decision could not be set; the call goes on", ex);
+		}
+	}
+
+	/**
+	 * Here and not where the exception is answered: the controller may do that itself. A
+	 * fallback serves the call, whose permits stay taken.
+	 */
+	private void giveBack(RateLimitedMethod method, CurrentCall call) {
+		CallDecisions before = (method.handler() && method.fallback() == null) ? call.decisions(this.answers) : null;
+		if (before != null) {
+			before.giveBack();
 		}
 	}
 

@@ -49,6 +49,7 @@ import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.web.SettledPolicies;
 import dev.ratelimit.web.UrlCheck;
 import dev.ratelimit.web.UrlLimits;
 import dev.ratelimit.web.reactive.ExchangeCorsHeaders;
@@ -71,6 +72,10 @@ public final class RateLimitUrlsAutoConfiguration {
 	private static final int SECURITY = -100;
 
 	/** The path of Spring's servlet, without the slash at its end. */
+	private static String servletPath(ApplicationContext context) {
+		return (context instanceof WebApplicationContext) ? servletPath(context.getEnvironment()) : "";
+	}
+
 	private static String servletPath(Environment environment) {
 		return environment.getProperty("spring.mvc.servlet.path", "/").replaceFirst("/?(\\*.*)?$", "");
 	}
@@ -94,9 +99,11 @@ public final class RateLimitUrlsAutoConfiguration {
 		}
 
 		@Bean
-		UrlLimits rateLimitUrls(RateLimitProperties properties, UrlMapper mapper, ObjectProvider<NeverLimited> never) {
+		UrlLimits rateLimitUrls(RateLimitProperties properties, UrlMapper mapper, ObjectProvider<NeverLimited> never,
+				ApplicationContext context) {
 			SingletonSupplier<List<NeverLimited>> all = SingletonSupplier.of(() -> never.orderedStream().toList());
-			UrlLimits limits = new UrlLimits((path) -> all.obtain().stream().anyMatch((some) -> some.test(path)));
+			UrlLimits limits = new UrlLimits((path) -> all.obtain().stream().anyMatch((some) -> some.test(path)),
+					servletPath(context));
 			limits.replace(mapper.map(properties.urls()));
 			return limits;
 		}
@@ -105,13 +112,10 @@ public final class RateLimitUrlsAutoConfiguration {
 		SmartInitializingSingleton rateLimitUrlPolicyCheck(UrlLimits limits, UrlMapper mapper, Policies policies,
 				UnknownPolicies unknown) {
 			return () -> limits.all().forEach((entry) -> {
+				unknown.requireFitting("'" + UrlMapper.AT + "." + entry.name() + ".policy'", entry.policy(),
+						(version) -> mapper.requireFitting(entry, version));
 				Policy policy = policies.get().find(entry.policy());
-				if (policy == null) {
-					unknown.found("'" + UrlMapper.AT + "." + entry.name() + ".policy'", entry.policy());
-					return;
-				}
-				mapper.requireFitting(entry, policy);
-				if (entry.cost() != null) {
+				if (policy != null && entry.cost() != null) {
 					PolicyWarnings.neverFits("URL entry '" + entry.name() + "'", policy, entry.cost())
 						.ifPresent(logger::warn);
 				}
@@ -177,7 +181,7 @@ public final class RateLimitUrlsAutoConfiguration {
 		NeverLimited rateLimitManagementPaths(ObjectProvider<PathMappedEndpoints> endpoints,
 				ApplicationContext context) {
 			Environment environment = context.getEnvironment();
-			String servlet = (context instanceof WebApplicationContext) ? servletPath(environment) : "";
+			String servlet = servletPath(context);
 			String own = environment.getProperty("management.server.port");
 			boolean shared = own == null
 					|| (!own.equals("0") && own.equals(environment.getProperty("server.port", "8080")));
@@ -246,23 +250,29 @@ public final class RateLimitUrlsAutoConfiguration {
 				RequestResolver resolver, RateLimiter limiter, HttpAnswers answers,
 				ObjectProvider<CallTrace.Source> traces, CorsHeaders cors, Environment environment) {
 			int security = environment.getProperty("spring.security.filter.order", Integer.class, SECURITY);
-			return filter(new UrlCheck(limits, resolver, limiter, true), answers, traces, cors, security - 1);
+			// The smallest number has none before it.
+			int before = Math.max(security, Integer.MIN_VALUE + 1) - 1;
+			FilterRegistrationBean<UrlLimitFilter> registration = filter(new UrlCheck(limits, resolver, limiter, true),
+					answers, traces, cors, true);
+			registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST));
+			registration.setOrder(before);
+			return registration;
 		}
 
 		@Bean
 		FilterRegistrationBean<UrlLimitFilter> rateLimitUrlFilter(UrlLimits limits, RequestResolver resolver,
 				RateLimiter limiter, HttpAnswers answers, ObjectProvider<CallTrace.Source> traces, CorsHeaders cors) {
-			return filter(new UrlCheck(limits, resolver, limiter, false), answers, traces, cors,
-					Ordered.LOWEST_PRECEDENCE);
+			FilterRegistrationBean<UrlLimitFilter> registration = filter(new UrlCheck(limits, resolver, limiter, false),
+					answers, traces, cors, false);
+			registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
+			registration.setOrder(Ordered.LOWEST_PRECEDENCE);
+			return registration;
 		}
 
 		private static FilterRegistrationBean<UrlLimitFilter> filter(UrlCheck check, HttpAnswers answers,
-				ObjectProvider<CallTrace.Source> traces, CorsHeaders cors, int order) {
-			FilterRegistrationBean<UrlLimitFilter> registration = new FilterRegistrationBean<>(
-					new UrlLimitFilter(check, answers, traces.getIfAvailable(() -> CallTrace.Source.NONE), cors));
-			registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST));
-			registration.setOrder(order);
-			return registration;
+				ObjectProvider<CallTrace.Source> traces, CorsHeaders cors, boolean beforeAuthentication) {
+			return new FilterRegistrationBean<>(new UrlLimitFilter(check, answers,
+					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors, beforeAuthentication));
 		}
 
 	}
@@ -291,16 +301,17 @@ public final class RateLimitUrlsAutoConfiguration {
 				ExchangeCorsHeaders cors, ObjectProvider<RefusedConnections> connections, ApplicationContext context) {
 			return new UrlLimitWebFilter(new UrlCheck(limits, resolver, limiter, true), answers,
 					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors,
-					connections.getIfAvailable(() -> RefusedConnections.KEPT), context, SECURITY - 1);
+					connections.getIfAvailable(() -> RefusedConnections.KEPT), context, SECURITY - 1, () -> false);
 		}
 
 		@Bean
 		UrlLimitWebFilter rateLimitUrlFilter(UrlLimits limits, RequestResolver resolver, RateLimiter limiter,
 				HttpAnswers answers, ObjectProvider<CallTrace.Source> traces, ExchangeCorsHeaders cors,
-				ObjectProvider<RefusedConnections> connections, ApplicationContext context) {
+				ObjectProvider<RefusedConnections> connections, ApplicationContext context, Policies policies) {
 			return new UrlLimitWebFilter(new UrlCheck(limits, resolver, limiter, false), answers,
 					traces.getIfAvailable(() -> CallTrace.Source.NONE), cors,
-					connections.getIfAvailable(() -> RefusedConnections.KEPT), context, Ordered.LOWEST_PRECEDENCE);
+					connections.getIfAvailable(() -> RefusedConnections.KEPT), context, Ordered.LOWEST_PRECEDENCE,
+					new SettledPolicies(policies));
 		}
 
 	}

@@ -1,20 +1,24 @@
 package dev.ratelimit.autoconfigure;
 
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import dev.ratelimit.Policy;
 import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.config.Nearest;
 import dev.ratelimit.control.ControlPlane;
 
 /**
  * Fails the start for the name of a policy that does not exist, with the most similar one
- * that does. While the store is not read, the name is checked later.
+ * that does, and for a policy that does not fit what names it. While the store is not
+ * read, this is checked again later.
  */
 public final class UnknownPolicies {
 
@@ -37,21 +41,53 @@ public final class UnknownPolicies {
 	 * @param where the place that names the policy
 	 */
 	public void found(String where, String id) {
-		ControlPlane control = this.control.get();
-		if (control == null || control.state().read()) {
-			throw unknown(where, id);
-		}
-		this.unread.add(new Name(where, id));
-		logger.warn("{} names policy '{}', which is not known yet: the policy store has not been read. Until it is, "
-				+ "ratelimit.on-unknown-policy decides these requests", where, id);
+		found(new Name(where, id, (policy) -> {
+		}));
 	}
 
-	/** Fails for the first name that the store does not have either. */
+	/**
+	 * Checks the versions of a policy that are in force, now and when the store is read.
+	 * @param where the place that names the policy
+	 * @param fits fails for a policy that cannot decide for this place
+	 */
+	void requireFitting(String where, String id, Consumer<Policy> fits) {
+		Name name = new Name(where, id, fits);
+		List<Policy> versions = this.policies.get().versions(id);
+		if (versions.isEmpty()) {
+			found(name);
+			return;
+		}
+		versions.forEach(fits);
+		if (isUnread()) {
+			this.unread.add(name);
+		}
+	}
+
+	private void found(Name name) {
+		if (!isUnread()) {
+			throw unknown(name.where(), name.id());
+		}
+		this.unread.add(name);
+		logger.warn("{} names policy '{}', which is not known yet: the policy store has not been read. Until it is, "
+				+ "ratelimit.on-unknown-policy decides these requests", name.where(), name.id());
+	}
+
+	private boolean isUnread() {
+		ControlPlane control = this.control.get();
+		return control != null && !control.state().read();
+	}
+
+	/**
+	 * Fails for the first name that the store does not have either, or whose policy in
+	 * the store does not fit.
+	 */
 	void checkAgain() {
 		for (Name name = this.unread.poll(); name != null; name = this.unread.poll()) {
-			if (this.policies.get().find(name.id()) == null) {
+			List<Policy> versions = this.policies.get().versions(name.id());
+			if (versions.isEmpty()) {
 				throw unknown(name.where(), name.id());
 			}
+			versions.forEach(name.fits());
 		}
 	}
 
@@ -62,7 +98,7 @@ public final class UnknownPolicies {
 						+ "Use a policy under 'ratelimit.policies', or add 'ratelimit.policies." + id + "'.");
 	}
 
-	private record Name(String where, String id) {
+	private record Name(String where, String id, Consumer<Policy> fits) {
 	}
 
 }

@@ -65,19 +65,7 @@ public final class PolicyWarnings {
 	 */
 	static List<String> warnings(Policy policy, Set<String> chosen) {
 		List<String> warnings = new ArrayList<>();
-		Set<String> escapes = policy.limits()
-			.stream()
-			.flatMap((limit) -> limit.by().stream())
-			.map(Dimension::name)
-			.filter(chosen::contains)
-			.collect(Collectors.toCollection(TreeSet::new));
-		if (policy.limits()
-			.stream()
-			.allMatch((limit) -> limit.by().stream().map(Dimension::name).anyMatch(chosen::contains))) {
-			warnings.add("Every limit of policy '" + policy.id() + "' counts by a value that callers choose ("
-					+ String.join(", ", escapes) + "): a caller that sends another value with each request is never "
-					+ "limited; add a limit without it, for example by ip or by user");
-		}
+		escaped(policy, chosen).ifPresent(warnings::add);
 		if (policy.algorithm() == Algorithm.FIXED_WINDOW) {
 			warnings
 				.add("Policy '" + policy.id() + "' uses fixed-window, which admits up to twice its permits across the "
@@ -85,7 +73,7 @@ public final class PolicyWarnings {
 		}
 		policy.limits()
 			.stream()
-			.filter((limit) -> limit.by().equals(List.of(Dimension.API_KEY)))
+			.filter(PolicyWarnings::isByKeyOnly)
 			.forEach((limit) -> warnings.add("Limit '" + limit.name() + "' of policy '" + policy.id()
 					+ "' counts by api-key only: a caller that sends another unverified key with each request is never "
 					+ "limited; add a limit by ip"));
@@ -101,6 +89,35 @@ public final class PolicyWarnings {
 					+ "no spring-web and so no paths; pass the cost with the request");
 		}
 		return warnings;
+	}
+
+	/**
+	 * A policy that a caller escapes by other values. An API key may be unverified;
+	 * limits by it alone have a warning of their own.
+	 */
+	private static Optional<String> escaped(Policy policy, Set<String> chosen) {
+		Set<String> escapes = new TreeSet<>();
+		for (Limit limit : policy.limits()) {
+			List<String> values = limit.by()
+				.stream()
+				.filter((dimension) -> dimension.equals(Dimension.API_KEY) || chosen.contains(dimension.name()))
+				.map(Dimension::name)
+				.toList();
+			if (values.isEmpty()) {
+				return Optional.empty();
+			}
+			escapes.addAll(values);
+		}
+		if (policy.limits().stream().allMatch(PolicyWarnings::isByKeyOnly)) {
+			return Optional.empty();
+		}
+		return Optional.of("Every limit of policy '" + policy.id() + "' counts by a value that callers choose ("
+				+ String.join(", ", escapes) + "): a caller that sends another value with each request is never "
+				+ "limited; add a limit without it, for example by ip or by user");
+	}
+
+	private static boolean isByKeyOnly(Limit limit) {
+		return limit.by().equals(List.of(Dimension.API_KEY));
 	}
 
 	/**

@@ -1,7 +1,10 @@
 package dev.ratelimit.config;
 
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.util.ClassUtils;
@@ -9,6 +12,7 @@ import org.springframework.util.StringUtils;
 
 import dev.ratelimit.config.RateLimitProperties.Backend;
 import dev.ratelimit.config.RateLimitProperties.PoliciesStore;
+import dev.ratelimit.web.CallerSource;
 
 /**
  * Fails the start when the configuration asks for something whose library is missing.
@@ -31,6 +35,10 @@ final class RequiredClasses {
 
 	private static final List<String> KAFKA = List.of("org.springframework.kafka.core.ProducerFactory");
 
+	private static final List<String> USERS = List.of("org.springframework.security.core.userdetails.UserDetails");
+
+	private static final List<String> OIDC = List.of("org.springframework.security.oauth2.core.oidc.user.OidcUser");
+
 	private RequiredClasses() {
 	}
 
@@ -46,6 +54,9 @@ final class RequiredClasses {
 			require("'ratelimit.events.enabled' is true", KAFKA, classLoader,
 					"Add org.springframework.kafka:spring-kafka, or set 'ratelimit.events.enabled' to false.");
 		}
+		binder.bind("ratelimit.identity.resolvers", Bindable.setOf(CallerSource.class))
+			.orElse(Set.of())
+			.forEach((source) -> requireResolver(source, classLoader));
 		PoliciesStore.Type type = binder.bind("ratelimit.policies-store.type", PoliciesStore.Type.class)
 			.orElse(PoliciesStore.Type.AUTO);
 		String url = binder.bind("ratelimit.policies-store.redis.url", String.class).orElse("");
@@ -64,6 +75,15 @@ final class RequiredClasses {
 			require("'ratelimit.policies-store.type' is r2dbc", POOL, classLoader,
 					"Add the dependency io.r2dbc:r2dbc-pool, or set 'ratelimit.policies-store.type' to none.");
 		}
+	}
+
+	private static void requireResolver(CallerSource source, ClassLoader classLoader) {
+		String name = source.name().toLowerCase(Locale.ROOT).replace('_', '-');
+		boolean oidc = source == CallerSource.OIDC;
+		require("'ratelimit.identity.resolvers' has " + name, oidc ? OIDC : USERS, classLoader,
+				"Add the dependency org.springframework.boot:spring-boot-starter-"
+						+ (oidc ? "oauth2-client" : "security") + ", or remove " + name
+						+ " from 'ratelimit.identity.resolvers'.");
 	}
 
 	private static void require(String why, List<String> classes, ClassLoader classLoader, String fix) {

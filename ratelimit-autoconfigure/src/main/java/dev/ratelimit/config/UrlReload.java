@@ -98,13 +98,13 @@ public final class UrlReload implements ReloadedUrls {
 	}
 
 	private UrlLimit fitting(UrlLimit entry) {
-		Policy policy = this.policies.get().find(entry.policy());
-		if (policy == null) {
+		List<Policy> versions = this.policies.get().versions(entry.policy());
+		if (versions.isEmpty()) {
 			throw new InvalidPolicyException(UrlMapper.AT + "." + entry.name() + ".policy",
 					"It names policy '" + entry.policy() + "', which does not exist.",
 					suggestion(Nearest.of(entry.policy(), this.policies.get().ids())));
 		}
-		this.mapper.requireFitting(entry, policy);
+		versions.forEach((policy) -> this.mapper.requireFitting(entry, policy));
 		return entry;
 	}
 

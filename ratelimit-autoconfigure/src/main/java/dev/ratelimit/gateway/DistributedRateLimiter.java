@@ -13,7 +13,6 @@ import org.springframework.cloud.gateway.filter.ratelimit.AbstractRateLimiter;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
-import reactor.util.context.ContextView;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
@@ -34,13 +33,15 @@ import dev.ratelimit.web.RequestResolver;
 import dev.ratelimit.web.WebCall;
 import dev.ratelimit.web.reactive.EventLoops;
 import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
+import dev.ratelimit.web.reactive.ExchangeDecisions;
 import dev.ratelimit.web.reactive.ExchangeWebCall;
 
 /**
  * Stands in for the gateway's own Redis limiter: the same arguments and headers, under
  * {@code RequestRateLimiter} with {@code rate-limiter: "#{@distributedRateLimiter}"}. It
  * refills continuously, limits at any ratio of burst and rate, says when to retry, and
- * applies the allow- and deny-list.
+ * applies the allow- and deny-list. A refusal gives back the permits that URL entries and
+ * earlier filters took.
  *
  * <p>
  * The arguments of a route are checked once, when the route is loaded. The gateway's
@@ -132,11 +133,16 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 		RouteLimits.RouteLimit found = this.limits.find(routeId);
 		RouteLimits.RouteLimit limit = (found != null) ? found : this.unknown;
 		CallCheck check = limit.check();
-		if (check == null) {
-			return Mono.just(new Response(false, headers(limit, 0)));
-		}
-		return Mono.deferContextual((context) -> decide(limit.cost(), check, routeId, id, context))
-			.map((decision) -> response(limit, decision));
+		return Mono.deferContextual((context) -> {
+			ServerWebExchange exchange = ExchangeContextWebFilter.find(context);
+			Mono<Response> answer = (check == null) ? Mono.just(new Response(false, headers(limit, 0)))
+					: decide(limit.cost(), check, routeId, id, exchange).map((decision) -> response(limit, decision));
+			return (exchange == null) ? answer : answer.doOnNext((response) -> {
+				if (!response.isAllowed()) {
+					ExchangeDecisions.giveBack(exchange);
+				}
+			});
+		});
 	}
 
 	/**
@@ -154,8 +160,8 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 		return Policy.builder(POLICY).limit(limit).build();
 	}
 
-	private Mono<Decision> decide(long cost, CallCheck check, String routeId, String id, ContextView context) {
-		ServerWebExchange exchange = ExchangeContextWebFilter.find(context);
+	private Mono<Decision> decide(long cost, CallCheck check, String routeId, String id,
+			@Nullable ServerWebExchange exchange) {
 		if (exchange == null) {
 			Request request = Request.of(POLICY).withCost(cost).with(Dimension.ROUTE, routeId);
 			return ReactiveRateLimiter.decided(check.check(keyed(request, id)));

@@ -25,6 +25,7 @@ import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
+import dev.ratelimit.web.SettledPolicies;
 import dev.ratelimit.web.reactive.ExchangeContextWebFilter;
 import dev.ratelimit.web.reactive.RefusedConnections;
 
@@ -49,7 +50,7 @@ public final class RateLimitGatewayAutoConfiguration {
 
 	@Bean
 	SettleGlobalFilter rateLimitSettleFilter(Policies policies) {
-		return new SettleGlobalFilter(policies);
+		return new SettleGlobalFilter(new SettledPolicies(policies));
 	}
 
 	/**

@@ -1,8 +1,5 @@
 package dev.ratelimit.gateway;
 
-import java.util.function.Supplier;
-
-import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.cloud.gateway.filter.NettyWriteResponseFilter;
@@ -10,8 +7,7 @@ import org.springframework.core.Ordered;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-import dev.ratelimit.Settling;
-import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.web.SettledPolicies;
 
 /**
  * Lets {@link SettlingResponse} see response bodies. It comes before the filter that
@@ -20,11 +16,9 @@ import dev.ratelimit.policy.PolicySet;
  */
 final class SettleGlobalFilter implements GlobalFilter, Ordered {
 
-	private final Supplier<PolicySet> policies;
+	private final SettledPolicies policies;
 
-	private volatile @Nullable Known known;
-
-	SettleGlobalFilter(Supplier<PolicySet> policies) {
+	SettleGlobalFilter(SettledPolicies policies) {
 		this.policies = policies;
 	}
 
@@ -35,26 +29,9 @@ final class SettleGlobalFilter implements GlobalFilter, Ordered {
 
 	@Override
 	public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-		return chain.filter(readsBodies()
+		return chain.filter(this.policies.getAsBoolean()
 				? SettlingResponse.readable(exchange.mutate().response(new SettlingResponse(exchange)).build())
 				: exchange);
-	}
-
-	private boolean readsBodies() {
-		PolicySet policies = this.policies.get();
-		Known known = this.known;
-		if (known == null || known.policies != policies) {
-			known = new Known(policies,
-					policies.ids().stream().flatMap((id) -> policies.versions(id).stream()).anyMatch((policy) -> {
-						Settling settling = policy.settings().settling();
-						return settling != null && (settling.header() != null || !settling.json().isEmpty());
-					}));
-			this.known = known;
-		}
-		return known.reads;
-	}
-
-	private record Known(PolicySet policies, boolean reads) {
 	}
 
 }

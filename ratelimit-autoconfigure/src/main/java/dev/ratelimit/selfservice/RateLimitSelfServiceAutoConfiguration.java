@@ -14,7 +14,6 @@ import org.springframework.context.annotation.Configuration;
 
 import dev.ratelimit.actuate.AdminPaths;
 import dev.ratelimit.admin.Audit;
-import dev.ratelimit.admin.AuthorityCheck;
 import dev.ratelimit.admin.BodyLimitWebFilter;
 import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.Policies;
@@ -22,6 +21,7 @@ import dev.ratelimit.config.RateLimitProperties;
 import dev.ratelimit.control.ControlPlane;
 import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.web.CallerResolver;
 import dev.ratelimit.web.VerifiedTenant;
 
 /**
@@ -37,11 +37,12 @@ public final class RateLimitSelfServiceAutoConfiguration {
 
 	@Bean
 	TenantController rateLimitTenantController(RateLimitProperties properties, Policies policies, RecordReader reader,
-			ObjectProvider<PolicyRateLimiter> limiter, ObjectProvider<ControlPlane> control, Audit audit) {
+			ObjectProvider<PolicyRateLimiter> limiter, ObjectProvider<ControlPlane> control, Audit audit,
+			ObjectProvider<CallerResolver> callers) {
 		TenantAdmin tenants = new TenantAdmin(policies, () -> limiter.getObject().usage(),
 				new TenantLimits(policies, control.getIfAvailable(), reader),
-				(principal) -> VerifiedTenant.of(principal, properties.identity()),
-				new AuthorityCheck(properties.selfService().authority()), audit, Clock.systemUTC());
+				(principal) -> VerifiedTenant.of(principal, properties.identity(), callers.orderedStream().toList()),
+				properties.selfService().authority(), audit, Clock.systemUTC());
 		return new TenantController(tenants, audit);
 	}
 

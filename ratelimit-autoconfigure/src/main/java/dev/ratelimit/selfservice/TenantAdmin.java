@@ -22,6 +22,7 @@ import dev.ratelimit.admin.AdminAccess;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.admin.AdminProblem;
 import dev.ratelimit.admin.Audit;
+import dev.ratelimit.admin.AuthorityCheck;
 import dev.ratelimit.admin.Fields;
 import dev.ratelimit.admin.UsageView;
 import dev.ratelimit.control.Author;
@@ -48,6 +49,8 @@ final class TenantAdmin {
 
 	private final Function<@Nullable Principal, @Nullable VerifiedTenant> tenants;
 
+	private final String authority;
+
 	private final AdminCheck check;
 
 	private final AdminAccess access;
@@ -58,16 +61,17 @@ final class TenantAdmin {
 
 	/**
 	 * @param tenants the tenant of a token
-	 * @param check who administrates a tenant
+	 * @param authority of those who administrate a tenant
 	 */
 	TenantAdmin(Supplier<PolicySet> policies, Supplier<CallerUsage> usage, TenantLimits limits,
-			Function<@Nullable Principal, @Nullable VerifiedTenant> tenants, AdminCheck check, Audit audit,
+			Function<@Nullable Principal, @Nullable VerifiedTenant> tenants, String authority, Audit audit,
 			Clock clock) {
 		this.policies = policies;
 		this.usage = usage;
 		this.limits = limits;
 		this.tenants = tenants;
-		this.check = check;
+		this.authority = authority;
+		this.check = new AuthorityCheck(authority);
 		// The check is made below, with answers that a tenant understands.
 		this.access = new AdminAccess(AdminCheck.ANYBODY, audit);
 		this.view = new UsageView(clock);
@@ -173,9 +177,9 @@ final class TenantAdmin {
 		}
 		VerifiedTenant tenant = this.tenants.apply(principal);
 		if (tenant == null) {
-			throw AdminProblem.forbidden("The token names no tenant");
+			throw AdminProblem.forbidden("No token and no resolver names the tenant");
 		}
-		if (!this.check.mayWrite(principal)) {
+		if (!tenant.roles().contains(this.authority) && !this.check.mayWrite(principal)) {
 			throw AdminProblem.forbidden("Only administrators of the tenant may call this");
 		}
 		return tenant;

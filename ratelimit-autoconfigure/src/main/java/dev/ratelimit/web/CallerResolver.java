@@ -1,5 +1,7 @@
 package dev.ratelimit.web;
 
+import java.util.Set;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +26,21 @@ public interface CallerResolver {
 	 * @param tenant {@code null} if it has none
 	 * @param user {@code null} if it is no user
 	 * @param tier plan, {@code null} for the default
+	 * @param roles authorities such as {@code ROLE_RATELIMIT_TENANT_ADMIN}, which
+	 * self-service asks for in addition to those of the principal
 	 */
-	record Caller(@Nullable String tenant, @Nullable String user, @Nullable String tier) {
+	record Caller(@Nullable String tenant, @Nullable String user, @Nullable String tier, Set<String> roles) {
+
+		public Caller {
+			roles = Set.copyOf(roles);
+		}
+
+		/**
+		 * A caller whose roles are those of the principal.
+		 */
+		public Caller(@Nullable String tenant, @Nullable String user, @Nullable String tier) {
+			this(tenant, user, tier, Set.of());
+		}
 
 		/** Without the values: they may be personal data. */
 		@Override

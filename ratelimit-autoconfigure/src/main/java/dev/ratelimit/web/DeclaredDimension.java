@@ -35,7 +35,7 @@ public record DeclaredDimension(Source source, String name) implements Dimension
 			case HEADER -> only(call.headers(this.name));
 			case QUERY -> only(call.query(this.name));
 			case COOKIE -> only(call.cookies(this.name));
-			case HOST -> host(only(call.headers("Host")));
+			case HOST -> host(call.host());
 			case METHOD -> METHODS.contains(call.method()) ? call.method() : "other";
 		};
 	}

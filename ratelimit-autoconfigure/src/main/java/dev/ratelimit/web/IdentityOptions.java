@@ -30,21 +30,25 @@ import dev.ratelimit.Dimension;
  * @param trustForwarded Whether the server may rewrite the remote address itself.
  * @param ipv6Prefix Number of bits of an IPv6 address that make a caller.
  * @param hash What is hashed with a salt before it leaves the process.
+ * @param resolvers Kinds of authentication whose callers are identified without a token,
+ * in this order.
  */
 public record IdentityOptions(@DefaultValue("tenant_id") String tenantClaim, @DefaultValue("sub") String userClaim,
 		@DefaultValue("tier") String tierClaim, @DefaultValue("X-API-Key") String apiKeyHeader,
 		@DefaultValue("") String apiKeyQuery, @DefaultValue("") String apiKeyClaim,
 		@DefaultValue Map<String, String> apiKeyTiers, @DefaultValue Map<String, ApiKeyVerifier.VerifiedKey> apiKeys,
 		@DefaultValue("0") int trustedHops, @DefaultValue List<String> trustedProxies,
-		@DefaultValue("false") boolean trustForwarded, @DefaultValue("64") int ipv6Prefix, @DefaultValue Hash hash) {
+		@DefaultValue("false") boolean trustForwarded, @DefaultValue("64") int ipv6Prefix, @DefaultValue Hash hash,
+		@DefaultValue List<CallerSource> resolvers) {
 
 	public static final IdentityOptions DEFAULTS = new IdentityOptions("tenant_id", "sub", "tier", "X-API-Key", "", "",
-			Map.of(), Map.of(), 0, List.of(), false, 64, new Hash(true, false, "", Duration.ofDays(90)));
+			Map.of(), Map.of(), 0, List.of(), false, 64, new Hash(true, false, "", Duration.ofDays(90)), List.of());
 
 	public IdentityOptions {
 		apiKeyTiers = Map.copyOf(apiKeyTiers);
 		apiKeys = Map.copyOf(apiKeys);
 		trustedProxies = List.copyOf(trustedProxies);
+		resolvers = List.copyOf(resolvers);
 	}
 
 	/**

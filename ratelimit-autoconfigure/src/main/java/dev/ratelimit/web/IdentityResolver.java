@@ -48,7 +48,7 @@ final class IdentityResolver {
 	 * @param callers identify callers without a token, in this order
 	 */
 	IdentityResolver(IdentityOptions options, ClientIp clientIp, KnownKeys keys, List<CallerResolver> callers) {
-		this(options, clientIp, keys, callers, false);
+		this(options, clientIp, keys, callers(callers, options), false);
 	}
 
 	private IdentityResolver(IdentityOptions options, ClientIp clientIp, KnownKeys keys, List<CallerResolver> callers,
@@ -121,16 +121,38 @@ final class IdentityResolver {
 	}
 
 	private Identity identified(WebCall call) {
-		Principal principal = call.principal();
-		if (!this.callers.isEmpty() && !(SECURITY && SecurityPrincipals.hasToken(principal))) {
-			for (CallerResolver resolver : this.callers) {
-				CallerResolver.Caller caller = resolver.resolve(call);
-				if (caller != null) {
-					return Identity.ofClaims(caller.tenant(), caller.user(), caller.tier());
-				}
+		CallerResolver.Caller caller = caller(call, this.callers);
+		return (caller != null) ? Identity.ofClaims(caller.tenant(), caller.user(), caller.tier())
+				: identity(call.principal(), this.options);
+	}
+
+	/**
+	 * The first answer about a call, {@code null} if nobody knows its caller or it comes
+	 * with a token.
+	 */
+	static CallerResolver.@Nullable Caller caller(WebCall call, List<CallerResolver> resolvers) {
+		if (resolvers.isEmpty() || (SECURITY && SecurityPrincipals.hasToken(call.principal()))) {
+			return null;
+		}
+		for (CallerResolver resolver : resolvers) {
+			CallerResolver.Caller caller = resolver.resolve(call);
+			if (caller != null) {
+				return caller;
 			}
 		}
-		return identity(principal, this.options);
+		return null;
+	}
+
+	/**
+	 * Beans of the application first, then the configured resolvers.
+	 */
+	static List<CallerResolver> callers(List<CallerResolver> beans, IdentityOptions options) {
+		if (options.resolvers().isEmpty()) {
+			return beans;
+		}
+		List<CallerResolver> callers = new ArrayList<>(beans);
+		options.resolvers().forEach((source) -> callers.add(SecurityCallers.of(source, options)));
+		return callers;
 	}
 
 	/**

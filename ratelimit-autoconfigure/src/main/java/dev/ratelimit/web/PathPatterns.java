@@ -16,6 +16,12 @@ final class PathPatterns {
 	/** Paths are decoded before they are matched, and not a second time. */
 	private static final PathContainer.Options DECODED = PathContainer.Options.create('/', false);
 
+	private static final PathPatternParser ANY_CASE = new PathPatternParser();
+
+	static {
+		ANY_CASE.setCaseSensitive(false);
+	}
+
 	private PathPatterns() {
 	}
 
@@ -24,9 +30,21 @@ final class PathPatterns {
 	 * @throws IllegalArgumentException if the text is not a pattern
 	 */
 	static PathPattern parse(String text) {
+		return parse(text, PathPatternParser.defaultInstance);
+	}
+
+	/**
+	 * Compiles a pattern that matches in any case, as some upstreams route.
+	 * @throws IllegalArgumentException if the text is not a pattern
+	 */
+	static PathPattern parseAnyCase(String text) {
+		return parse(text, ANY_CASE);
+	}
+
+	private static PathPattern parse(String text, PathPatternParser parser) {
 		boolean trailingSlash = text.length() > 1 && text.endsWith("/");
 		try {
-			return PathPatternParser.defaultInstance.parse(trailingSlash ? text.substring(0, text.length() - 1) : text);
+			return parser.parse(trailingSlash ? text.substring(0, text.length() - 1) : text);
 		}
 		catch (PatternParseException ex) {
 			throw new IllegalArgumentException("not a path pattern (" + ex.getMessage()

@@ -2,20 +2,27 @@ package dev.ratelimit.web;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Set;
 
 /**
- * The ways in which a path can be understood. Servers disagree on {@code ..} and on
- * encoded slashes, and the limiter does not know which of them is upstream; a caller must
- * not choose its price by a spelling that we and the upstream read differently. A path
- * has three readings, which for nearly all paths are the same: decoded and then resolved,
- * segment by segment as it was sent, and this with its dots resolved, where an encoded
- * slash ends no segment.
+ * The ways in which a path can be understood. Servers disagree on {@code ..}, on encoded
+ * slashes, on path parameters and on backslashes, and the limiter does not know which of
+ * them is upstream; a caller must not choose its price by a spelling that we and the
+ * upstream read differently. A path has one reading for each combination of these
+ * choices, which for nearly all paths are the same:
+ * <ul>
+ * <li>an encoded slash ends a segment, or not;</li>
+ * <li>path parameters are dropped, before or after decoding, or are text;</li>
+ * <li>dots stay as they were sent, or are resolved, with empty segments dropped before
+ * (Tomcat) or after (RFC 3986, WHATWG);</li>
+ * <li>a backslash is text, or separates segments, encoded or not.</li>
+ * </ul>
  *
  * <p>
- * In all, percent-encoding is decoded once, path parameters are dropped, slashes are
- * collapsed and a trailing one is ignored.
+ * In all, percent-encoding is decoded once, slashes are collapsed and a trailing one is
+ * ignored.
  */
 public final class PathReadings {
 
@@ -23,18 +30,24 @@ public final class PathReadings {
 	}
 
 	/**
-	 * The ways in which a path can be understood, each once.
+	 * The ways in which a path can be understood, each once; the first is decoded,
+	 * resolved and without parameters.
 	 * @param rawPath as it was sent
 	 */
 	public static List<String> of(String rawPath) {
 		if (isPlain(rawPath)) {
 			return List.of(rawPath);
 		}
-		List<String> asSent = segments(rawPath);
-		asSent.replaceAll((segment) -> decode(segment).replace("/", "%2F"));
-		return Stream.of(path(resolved(segments(decode(rawPath)))), path(asSent), path(resolved(asSent)))
-			.distinct()
-			.toList();
+		Set<String> readings = new LinkedHashSet<>();
+		for (String path : separated(rawPath)) {
+			String named = withoutParameters(path);
+			read(segments(withoutParameters(decode(path))), readings);
+			read(segments(decode(named)), readings);
+			read(segments(decode(path)), readings);
+			read(decoded(segments(named)), readings);
+			read(decoded(segments(path)), readings);
+		}
+		return List.copyOf(readings);
 	}
 
 	/** Nearly all paths are, and then nothing has to be copied. */
@@ -45,11 +58,25 @@ public final class PathReadings {
 		}
 		for (int i = 0; i < length; i++) {
 			char c = path.charAt(i);
-			if (c == '%' || c == ';' || (c == '/' && (path.charAt(i + 1) == '/' || path.charAt(i + 1) == '.'))) {
+			if (c == '%' || c == ';' || c == '\\'
+					|| (c == '/' && (path.charAt(i + 1) == '/' || path.charAt(i + 1) == '.'))) {
 				return false;
 			}
 		}
 		return true;
+	}
+
+	/** The path with its backslashes as text, as separators, and encoded ones too. */
+	private static Set<String> separated(String path) {
+		String plain = path.replace('\\', '/');
+		return new LinkedHashSet<>(List.of(path, plain, plain.replace("%5c", "/").replace("%5C", "/")));
+	}
+
+	private static void read(List<String> segments, Set<String> readings) {
+		List<String> filled = filled(segments);
+		readings.add(path(resolved(filled)));
+		readings.add(path(filled));
+		readings.add(path(filled(resolved(segments))));
 	}
 
 	private static List<String> resolved(List<String> segments) {
@@ -67,28 +94,47 @@ public final class PathReadings {
 		return resolved;
 	}
 
+	private static List<String> filled(List<String> segments) {
+		List<String> filled = new ArrayList<>(segments);
+		filled.removeIf(String::isEmpty);
+		return filled;
+	}
+
 	private static String path(List<String> segments) {
 		return "/" + String.join("/", segments);
 	}
 
-	/** The segments that have something in them, without their parameters. */
 	private static List<String> segments(String path) {
 		List<String> segments = new ArrayList<>();
-		int start = 0;
-		int end = -1;
-		for (int i = 0; i <= path.length(); i++) {
-			char c = (i < path.length()) ? path.charAt(i) : '/';
-			if (end < start && (c == '/' || c == ';')) {
-				end = i;
-			}
-			if (c == '/') {
-				if (end > start) {
-					segments.add(path.substring(start, end));
-				}
-				start = i + 1;
+		int start = path.startsWith("/") ? 1 : 0;
+		for (int end = path.indexOf('/', start); end >= 0; end = path.indexOf('/', start)) {
+			segments.add(path.substring(start, end));
+			start = end + 1;
+		}
+		segments.add(path.substring(start));
+		return segments;
+	}
+
+	/** Segment by segment: an encoded slash ends none. */
+	private static List<String> decoded(List<String> segments) {
+		segments.replaceAll((segment) -> decode(segment).replace("/", "%2F"));
+		return segments;
+	}
+
+	private static String withoutParameters(String path) {
+		if (path.indexOf(';') < 0) {
+			return path;
+		}
+		StringBuilder text = new StringBuilder(path.length());
+		boolean parameter = false;
+		for (int i = 0; i < path.length(); i++) {
+			char c = path.charAt(i);
+			parameter = c == ';' || (parameter && c != '/');
+			if (!parameter) {
+				text.append(c);
 			}
 		}
-		return segments;
+		return text.toString();
 	}
 
 	/** Decodes once; what is no encoding stays as it is. */

@@ -21,7 +21,7 @@ import dev.ratelimit.Quota;
  *
  * @param name key of the entry, also the value of dimension {@code route}
  * @param path pattern as it is configured
- * @param pattern the same, compiled
+ * @param pattern the same, compiled to match in any case
  * @param methods methods that match, empty for all
  * @param policy id of the policy
  * @param cost permits of a request, {@code null} if the costs of the policy decide
@@ -55,7 +55,7 @@ public record UrlLimit(String name, String path, PathPattern pattern, Set<String
 		if (all.contains("GET")) {
 			all.add("HEAD");
 		}
-		return new UrlLimit(name, path, PathPatterns.parse(path), all, policy, cost, beforeAuthentication);
+		return new UrlLimit(name, path, PathPatterns.parseAnyCase(path), all, policy, cost, beforeAuthentication);
 	}
 
 	boolean matches(String method, List<PathContainer> paths) {

@@ -3,8 +3,10 @@ package dev.ratelimit.web;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 
 import org.springframework.http.server.PathContainer;
@@ -13,25 +15,30 @@ import org.springframework.http.server.PathContainer;
  * The entries of {@code ratelimit.urls} in force, and which of them match a request.
  *
  * <p>
- * <b>Invariant.</b> A request matches an entry if any reading of its path does, with or
- * without the context path: whichever path the server or an upstream understands, the
- * entry for it was checked. A request to the management endpoints or to the error page
- * matches nothing, but only if all readings of its path are theirs. It fails if a server
- * reads a path in a way that {@link PathReadings} does not know; then the request is not
- * limited.
+ * <b>Invariant.</b> A request matches an entry if any reading of its path does, in any
+ * case, with or without the paths of context and servlet: whichever path the server or an
+ * upstream understands, the entry for it was checked. A request to the management
+ * endpoints or to the error page matches nothing, but only if all readings of its path
+ * are theirs. It fails if a server reads a path in a way that {@link PathReadings} does
+ * not know; then the request is not limited.
  */
 public final class UrlLimits {
 
 	private final Predicate<String> excluded;
+
+	private final String servletPath;
 
 	private volatile Entries entries = Entries.of(List.of());
 
 	/**
 	 * Begins without entries.
 	 * @param excluded paths within the application that never match
+	 * @param servletPath the part of all paths within the application that selects
+	 * Spring's servlet, empty for one at the root
 	 */
-	public UrlLimits(Predicate<String> excluded) {
+	public UrlLimits(Predicate<String> excluded, String servletPath) {
 		this.excluded = excluded;
+		this.servletPath = servletPath;
 	}
 
 	public List<UrlLimit> all() {
@@ -71,9 +78,12 @@ public final class UrlLimits {
 			return List.of();
 		}
 		List<String> all = readings;
-		if (within != readings) {
-			all = new ArrayList<>(readings);
-			all.addAll(within);
+		List<String> inServlet = within(within, this.servletPath);
+		if (within != readings || inServlet != within) {
+			Set<String> each = new LinkedHashSet<>(readings);
+			each.addAll(within);
+			each.addAll(inServlet);
+			all = List.copyOf(each);
 		}
 		List<PathContainer> paths = PathPatterns.containers(all);
 		String method = call.method();

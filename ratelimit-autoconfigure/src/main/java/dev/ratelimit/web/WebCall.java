@@ -43,6 +43,15 @@ public interface WebCall {
 	List<String> headers(String name);
 
 	/**
+	 * The host that the call was sent to, perhaps with a port; {@code null} if there is
+	 * none or more than one.
+	 */
+	default @Nullable String host() {
+		List<String> hosts = headers("Host");
+		return (hosts.size() == 1) ? hosts.get(0) : null;
+	}
+
+	/**
 	 * All values of a parameter in the query of the URL, in their order and decoded;
 	 * never those of a form in the body.
 	 */

@@ -1,6 +1,7 @@
 package dev.ratelimit.actuate;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 
 import org.junit.jupiter.api.Test;
@@ -62,27 +63,66 @@ class PolicyInUseIntegrationTests {
 	@Test
 	void policyOfAUrlEntryIsInUseAndKeepsToWhatTheEntryKnows(RedisServer redis) {
 		run(redis, this.context, (context) -> write(context));
-		run(redis,
-				this.context.withConfiguration(AutoConfigurations.of(RateLimitUrlsAutoConfiguration.class))
-					.withPropertyValues("ratelimit.urls.login.path=/login", "ratelimit.urls.login.policy=extra",
-							"ratelimit.urls.login.before-authentication=true"),
-				(context) -> {
-					delete(context, POLICY).expectStatus()
-						.isEqualTo(409)
-						.expectBody()
-						.jsonPath("$.detail")
-						.value(containsString("URL entry 'login'"));
-					post(context, "{\"per-user\": {\"by\": [\"user\"], \"quota\": \"1/h\"}}").expectStatus()
-						.isBadRequest()
-						.expectBody()
-						.jsonPath("$.field")
-						.isEqualTo("policy.limits.per-user.by")
-						.jsonPath("$.detail")
-						.value(containsString("counts by user, which is not known before authentication"))
-						.jsonPath("$.fix")
-						.value(containsString("count by ip, region, [] only"));
-					post(context, "{\"per-ip\": {\"by\": [\"ip\"], \"quota\": \"1/h\"}}").expectStatus().isOk();
-				});
+		run(redis, withEntry(this.context), (context) -> {
+			delete(context, POLICY).expectStatus()
+				.isEqualTo(409)
+				.expectBody()
+				.jsonPath("$.detail")
+				.value(containsString("URL entry 'login'"));
+			post(context, "{\"per-user\": {\"by\": [\"user\"], \"quota\": \"1/h\"}}").expectStatus()
+				.isBadRequest()
+				.expectBody()
+				.jsonPath("$.field")
+				.isEqualTo("policy.limits.per-user.by")
+				.jsonPath("$.detail")
+				.value(containsString("counts by user, which is not known before authentication"))
+				.jsonPath("$.fix")
+				.value(containsString("count by ip, region, [] only"));
+			post(context, "{\"per-ip\": {\"by\": [\"ip\"], \"quota\": \"1/h\"}}").expectStatus().isOk();
+		});
+	}
+
+	@Test
+	void configuredPolicyThatTheEntryCannotUseDoesNotComeBack(RedisServer redis) {
+		ReactiveWebApplicationContextRunner configured = this.context.withPropertyValues(
+				"ratelimit.policies.extra.limits.per-user.by=user",
+				"ratelimit.policies.extra.limits.per-user.quota=5/h");
+		run(redis, configured, (context) -> write(context));
+		run(redis, withEntry(configured), (context) -> {
+			for (WebTestClient.ResponseSpec refused : List.of(delete(context, POLICY),
+					delete(context, POLICY + "?force=true"), body(context, "{\"rollback\": 0}"))) {
+				refused.expectStatus()
+					.isBadRequest()
+					.expectBody()
+					.jsonPath("$.field")
+					.isEqualTo("policy.limits.per-user.by")
+					.jsonPath("$.fix")
+					.value(containsString("before-authentication' to false first"));
+			}
+			assertThat(policies(context).get().find("extra").version()).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void everyVersionInForceMustFitTheEntry(RedisServer redis) {
+		ReactiveWebApplicationContextRunner configured = this.context.withPropertyValues(
+				"ratelimit.policies.extra.limits.per-user.by=user",
+				"ratelimit.policies.extra.limits.per-user.quota=5/h");
+		run(redis, configured, (context) -> {
+			body(context, "{\"policy\": {\"limits\": {\"all\": {\"by\": [], \"quota\": \"1/h\"}}, "
+					+ "\"rollout\": {\"percent\": 10}}}")
+				.expectStatus()
+				.isOk();
+			await().until(() -> policies(context).get().versions("extra").size() == 2);
+		});
+		at(redis, withEntry(configured)).run((context) -> assertThat(context).getFailure()
+			.hasStackTraceContaining("counts by user, which is not known before authentication"));
+	}
+
+	private static ReactiveWebApplicationContextRunner withEntry(ReactiveWebApplicationContextRunner runner) {
+		return runner.withConfiguration(AutoConfigurations.of(RateLimitUrlsAutoConfiguration.class))
+			.withPropertyValues("ratelimit.urls.login.path=/login", "ratelimit.urls.login.policy=extra",
+					"ratelimit.urls.login.before-authentication=true");
 	}
 
 	@Test
@@ -114,11 +154,15 @@ class PolicyInUseIntegrationTests {
 	}
 
 	private static WebTestClient.ResponseSpec post(ApplicationContext context, String limits) {
+		return body(context, "{\"policy\": {\"limits\": " + limits + "}}");
+	}
+
+	private static WebTestClient.ResponseSpec body(ApplicationContext context, String body) {
 		return client(context).post()
 			.uri(POLICY)
 			.headers((headers) -> headers.setBasicAuth("ann", "secret"))
 			.contentType(MediaType.APPLICATION_JSON)
-			.bodyValue("{\"policy\": {\"limits\": " + limits + "}}")
+			.bodyValue(body)
 			.exchange();
 	}
 
@@ -153,11 +197,16 @@ class PolicyInUseIntegrationTests {
 
 	private static void run(RedisServer redis, ReactiveWebApplicationContextRunner runner,
 			Consumer<ApplicationContext> test) {
-		runner.withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port())
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				test.accept(context);
-			});
+		at(redis, runner).run((context) -> {
+			assertThat(context).hasNotFailed();
+			test.accept(context);
+		});
+	}
+
+	private static ReactiveWebApplicationContextRunner at(RedisServer redis,
+			ReactiveWebApplicationContextRunner runner) {
+		return runner.withPropertyValues("spring.data.redis.host=" + redis.host(),
+				"spring.data.redis.port=" + redis.port());
 	}
 
 	/**

@@ -231,6 +231,21 @@ class StoreStartIntegrationTests {
 	}
 
 	@Test
+	void policyOfALateStoreThatAUrlEntryCannotUseFailsTheStart(RedisServer store, CapturedOutput output)
+			throws Exception {
+		write(store, "late");
+		store.kill();
+		try (Start start = start(WebApplicationType.SERVLET, store, "ratelimit.policies-store.start-timeout=10m",
+				"ratelimit.urls.late.path=/late", "ratelimit.urls.late.policy=late",
+				"ratelimit.urls.late.before-authentication=true")) {
+			soon().untilAsserted(() -> assertThat(output).contains("names policy 'late', which is not known yet"));
+			store.restart();
+			assertThat(start.future).failsWithin(Duration.ofMinutes(1));
+			assertThat(output).contains("counts by tenant, which is not known before authentication");
+		}
+	}
+
+	@Test
 	void closingTheApplicationEndsTheWaitAndNoOtherRunnerRuns(RedisServer store, CapturedOutput output) {
 		store.kill();
 		try (Start start = start(WebApplicationType.NONE, store, "ratelimit.policies-store.start-timeout=10m",
@@ -339,7 +354,8 @@ class StoreStartIntegrationTests {
 	@ImportAutoConfiguration({ RedisAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
 			RateLimitFleetAutoConfiguration.class, RateLimitAutoConfiguration.class,
 			RateLimitStoreAutoConfiguration.class, RateLimitControlAutoConfiguration.class,
-			RateLimitMetricsAutoConfiguration.class, RateLimitedAutoConfiguration.class })
+			RateLimitMetricsAutoConfiguration.class, RateLimitedAutoConfiguration.class,
+			RateLimitUrlsAutoConfiguration.class })
 	static class Application {
 
 		@Bean

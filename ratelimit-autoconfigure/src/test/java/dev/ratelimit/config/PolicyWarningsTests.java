@@ -52,6 +52,25 @@ class PolicyWarningsTests {
 		assertThat(PolicyWarnings.warnings(escaped, Set.of("host"))).isEmpty();
 	}
 
+	@Test
+	void unverifiedApiKeyIsAValueThatCallersChoose() {
+		Policy escaped = Policy.builder("orders")
+			.limit("per-key", List.of(Dimension.IP, Dimension.API_KEY), "10/s")
+			.build();
+		assertThat(PolicyWarnings.warnings(escaped, Set.of())).singleElement()
+			.asString()
+			.startsWith("Every limit of policy 'orders' counts by a value that callers choose (api-key): ");
+		Policy limited = Policy.builder("orders")
+			.limit("per-key", List.of(Dimension.IP, Dimension.API_KEY), "10/s")
+			.limit("per-ip", List.of(Dimension.IP), "10/s")
+			.build();
+		assertThat(PolicyWarnings.warnings(limited, Set.of())).isEmpty();
+		Policy byKey = Policy.builder("orders").limit("per-key", List.of(Dimension.API_KEY), "10/s").build();
+		assertThat(PolicyWarnings.warnings(byKey, Set.of())).singleElement()
+			.asString()
+			.contains("counts by api-key only");
+	}
+
 	private static Policy policy(List<Dimension> by, String pro) {
 		return Policy.builder("orders")
 			.limit("shared", by, "10/s")

@@ -18,7 +18,7 @@ import dev.ratelimit.memory.MemoryCounters;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A store that is asked for and whose library is missing.
+ * A store or a resolver that is asked for and whose library is missing.
  */
 class RequiredClassesTests {
 
@@ -32,8 +32,11 @@ class RequiredClassesTests {
 			"ratelimit.backend=redis, io.github.resilience4j, resilience4j-circuitbreaker",
 			"ratelimit.policies-store.type=redis, org.springframework.data.redis, spring-boot-starter-data-redis",
 			"ratelimit.policies-store.redis.url=redis://localhost, io.lettuce, spring-boot-starter-data-redis",
-			"ratelimit.policies-store.type=r2dbc, io.r2dbc, r2dbc-postgresql" })
-	void storeWithoutItsLibraryFailsTheStartAndNamesTheDependency(String property, String missing, String dependency) {
+			"ratelimit.policies-store.type=r2dbc, io.r2dbc, r2dbc-postgresql",
+			"ratelimit.identity.resolvers=oidc, org.springframework.security.oauth2, spring-boot-starter-oauth2-client",
+			"ratelimit.identity.resolvers=x509, org.springframework.security, spring-boot-starter-security" })
+	void settingWithoutItsLibraryFailsTheStartAndNamesTheDependency(String property, String missing,
+			String dependency) {
 		this.context.withPropertyValues(property).withClassLoader(new FilteredClassLoader(missing)).run((failed) -> {
 			assertThat(failed).hasFailed();
 			FailureAnalysis analysis = new InvalidPolicyFailureAnalyzer().analyze(failed.getStartupFailure());

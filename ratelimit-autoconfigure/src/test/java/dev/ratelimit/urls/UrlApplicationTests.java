@@ -1,5 +1,8 @@
 package dev.ratelimit.urls;
 
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -281,6 +284,40 @@ class UrlApplicationTests {
 				assertThat(get(context, "/app/error").statusCode()).isNotEqualTo(429);
 			}
 			assertThat(get(context, "/app/api").headers().firstValue("X-RateLimit-Remaining")).hasValue("1");
+		}
+	}
+
+	@Test
+	void pathMatchesWithAndWithoutThePathOfTheServlet() {
+		try (ConfigurableApplicationContext context = UrlStack.SERVLET.start(List.of(), "spring.mvc.servlet.path=/app",
+				"ratelimit.policies.all.limits.all.by=", "ratelimit.policies.all.limits.all.quota=9/h",
+				"ratelimit.urls.within.path=/api/**", "ratelimit.urls.within.policy=all",
+				"ratelimit.urls.whole.path=/app/public/**", "ratelimit.urls.whole.policy=all",
+				"spring.security.filter.order=-2147483648")) {
+			assertThat(get(context, "/app/api/x").headers().firstValue("X-RateLimit-Remaining")).hasValue("8");
+			assertThat(get(context, "/app/public/x").headers().firstValue("X-RateLimit-Remaining")).hasValue("7");
+			assertThat(get(context, "/app/both/x").headers().firstValue("X-RateLimit-Remaining")).isEmpty();
+		}
+	}
+
+	/** The first request is one of HTTP/1.1, which asks for the upgrade. */
+	@Test
+	void hostOfARequestOverHttp2IsItsAuthority() throws Exception {
+		HttpClient http2 = HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).build();
+		try (ConfigurableApplicationContext context = UrlStack.SERVLET.start(List.of(), "server.http2.enabled=true",
+				"ratelimit.dimensions.site.host=true", "ratelimit.policies.sites.limits.per-site.by=site",
+				"ratelimit.policies.sites.limits.per-site.quota=1/h",
+				"ratelimit.policies.sites.on-missing-identity=skip", "ratelimit.urls.sites.path=/api/**",
+				"ratelimit.urls.sites.policy=sites")) {
+			HttpRequest request = HttpRequest
+				.newBuilder(URI
+					.create("http://localhost:" + context.getEnvironment().getProperty("local.server.port") + "/api"))
+				.build();
+			assertThat(http2.send(request, HttpResponse.BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+			HttpResponse<String> refused = http2.send(request, HttpResponse.BodyHandlers.ofString());
+			assertThat(refused.version()).isEqualTo(HttpClient.Version.HTTP_2);
+			assertThat(refused.statusCode()).isEqualTo(429);
+			assertThat(UrlStack.json(refused)).containsEntry("scope", "site");
 		}
 	}
 

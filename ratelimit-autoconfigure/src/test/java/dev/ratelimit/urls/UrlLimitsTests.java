@@ -4,6 +4,7 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -33,9 +34,9 @@ class UrlLimitsTests {
 	private static final String[] LIMITS = { policy("api", "user", "3/h"), policy("writes", "user", "3/h"),
 			policy("wide", "user", "100/h"), policy("narrow", "user", "1/h"), policy("heavy", "user", "10/h"),
 			policy("costly", "user", "10/h"), policy("login", "ip", "3/h"), policy("early", "ip", "5/h"),
-			policy("early-two", "ip", "1/h"), policy("routes", "route", "3/h"), dimension("account", "claim=org.id"),
-			dimension("shop", "header=X-Shop"), dimension("page", "query=page"), dimension("session", "cookie=sid"),
-			dimension("host", "host=true"), dimension("verb", "method=true"),
+			policy("early-two", "ip", "1/h"), policy("denied", "ip", "100/h"), policy("routes", "route", "3/h"),
+			dimension("account", "claim=org.id"), dimension("shop", "header=X-Shop"), dimension("page", "query=page"),
+			dimension("session", "cookie=sid"), dimension("host", "host=true"), dimension("verb", "method=true"),
 			policy("keys", "api-key", "5/h") + "\nratelimit.policies.keys.tiers.pro.limits.per-api-key=50/h"
 					+ "\nratelimit.policies.keys.on-missing-identity=skip\nratelimit.urls.keys.path=/public/key/**"
 					+ "\nratelimit.urls.keys.policy=keys\nratelimit.identity.api-key-query=api_key"
@@ -43,6 +44,11 @@ class UrlLimitsTests {
 			"ratelimit.urls.by-host.before-authentication=true\nratelimit.urls.by-verb.before-authentication=true" };
 
 	private static final String[] ENTRIES = { "ratelimit.urls.api.path=/api/**", "ratelimit.urls.api.policy=api",
+			"ratelimit.deny[0].user=denied", "ratelimit.urls.denied-early.path=/denied/**",
+			"ratelimit.urls.denied-early.policy=denied", "ratelimit.urls.denied-early.before-authentication=true",
+			"ratelimit.urls.denied.path=/denied/**", "ratelimit.urls.denied.policy=api",
+			"ratelimit.urls.search.path=/search/{query}", "ratelimit.urls.search.policy=api",
+			"ratelimit.urls.attempt.path=/login/attempt", "ratelimit.urls.attempt.policy=api",
 			"ratelimit.urls.writes.path=/writes/**", "ratelimit.urls.writes.policy=writes",
 			"ratelimit.urls.writes.methods=post,GET", "ratelimit.urls.both-wide.path=/both/**",
 			"ratelimit.urls.both-wide.policy=wide", "ratelimit.urls.both-narrow.path=/both/**",
@@ -106,7 +112,8 @@ class UrlLimitsTests {
 		return Stream.of(UrlStack.values())
 			.flatMap((stack) -> Stream
 				.of("/api", "/api/", "/api/x/../y", "//api/x", "/api;v=1/x", "/%61pi/x", "/x/../api/y", "/x/%2e%2e/api",
-						"/api%2Fx", "/actuator/health/../../api/x")
+						"/api%2Fx", "/actuator/health/../../api/x", "/API/x", "/%41pI/x", "/x%5c..%5capi", "/api%5Cx",
+						"/search/;foo", "/login//../attempt")
 				.map((path) -> Arguments.of(stack, path)));
 	}
 
@@ -192,6 +199,26 @@ class UrlLimitsTests {
 			statuses.add(send(stack, "GET", "/secured/login", "Authorization", "Bearer bad").statusCode());
 		}
 		assertThat(statuses).containsExactly(401, 401, 401, 429, 429);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "SERVLET", "REACTIVE" })
+	void handlersHeadersAreReplaced(UrlStack stack) {
+		HttpResponse<String> response = get(stack, "/api/own/headers");
+		assertThat(response.headers().allValues("X-RateLimit-Remaining")).containsExactly("2");
+		assertThat(response.headers().allValues("X-RateLimit-Policy")).containsExactly("api");
+		assertThat(response.headers().allValues("X-Own")).containsExactly("1", "2");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void refusalWithoutNumbersHasNoHeadersOfEarlierEntries(UrlStack stack) {
+		HttpResponse<String> refused = send(stack, "GET", "/denied/a", "Authorization", "Bearer denied");
+		assertThat(refused.statusCode()).isEqualTo(403);
+		assertThat(refused.headers().map().keySet())
+			.noneMatch((name) -> name.toLowerCase(Locale.ROOT).contains("ratelimit"));
+		assertThat(send(stack, "GET", "/denied/a", "Authorization", "Bearer " + this.user).headers()
+			.allValues("X-RateLimit-Limit")).hasSize(1);
 	}
 
 	@ParameterizedTest

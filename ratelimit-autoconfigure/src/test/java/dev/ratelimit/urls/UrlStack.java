@@ -20,6 +20,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.http.ResponseEntity;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
@@ -187,9 +188,18 @@ enum UrlStack {
 		}
 
 		@RequestMapping({ "/", "/api/**", "/writes/**", "/both/**", "/heavy/**", "/costly/**", "/peek/**",
-				"/secured/**", "/early/**", "/public/**" })
+				"/secured/**", "/early/**", "/public/**", "/denied/**" })
 		String any() {
 			return "hello";
+		}
+
+		@RequestMapping("/api/own/headers")
+		ResponseEntity<String> headers() {
+			return ResponseEntity.ok()
+				.header("X-RateLimit-Remaining", "77", "78")
+				.header("X-RateLimit-Policy", "mine")
+				.header("X-Own", "1", "2")
+				.body("hello");
 		}
 
 		@RateLimited(policy = "handled", cost = "3")

@@ -71,7 +71,7 @@ class ApiKeyPlacesTests {
 
 	private static Identity resolve(TestCall call) {
 		IdentityOptions options = new IdentityOptions("tenant_id", "sub", "tier", "X-API-Key", "api_key", "key", TIERS,
-				Map.of(), 0, List.of(), false, 64, IdentityOptions.DEFAULTS.hash());
+				Map.of(), 0, List.of(), false, 64, IdentityOptions.DEFAULTS.hash(), List.of());
 		Map<String, VerifiedKey> known = Map.of(digest("sk_free_1"), new VerifiedKey("acme", null), digest("sk_prod_1"),
 				new VerifiedKey("acme", ""), digest("sk_prod_root"), new VerifiedKey("acme", null), digest("x_root"),
 				new VerifiedKey("acme", null), digest("plain"), new VerifiedKey("acme", null), digest("own"),

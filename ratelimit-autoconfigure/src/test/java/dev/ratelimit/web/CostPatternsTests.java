@@ -43,7 +43,8 @@ class CostPatternsTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "/a", "//a", "/a/", "///a//", "/%61", "/a;x=1", "/a;", "/;x=1/a;y=2/", "/./a", "/a/.",
 			"/b/../a", "/%2e/a", "/b/%2e%2e/a", "/b/%2E./a", "/b/.%2e/a/", "/../a", "/..;/a", "/b/..;x=1/a", "/%2Fa",
-			"%2fa", "a", "/a%2F", "/a%3Bx=1", "/./%61//", "/b%2F..%2Fa" })
+			"%2fa", "a", "/a%2F", "/a%3Bx=1", "/./%61//", "/b%2F..%2Fa", "/a%5c", "/a\\", "\\a", "/b\\..\\a",
+			"/b%5C..%5ca", "/b\\..%5ca" })
 	void everySpellingOfAPathCostsTheSame(String path) {
 		assertThat(COSTS.cost(path)).isEqualTo(7);
 	}
@@ -57,9 +58,27 @@ class CostPatternsTests {
 		assertThat(COSTS.cost(path)).isEqualTo(10);
 	}
 
+	/** An upstream without path parameters sees them as text. */
+	@ParameterizedTest
+	@ValueSource(strings = { "/search/;foo", "/search/%3Bfoo", "/x/../search/;foo", "/x%2F..%2Fsearch/;foo",
+			"/search;/x", "/files/x;.zip", "/y/../files/x;.zip" })
+	void pathParametersAreAlsoReadAsText(String path) {
+		CostPatterns costs = CostPatterns.of(policy().cost("/search/{query}", 7).cost("/files/*.zip", 7).build());
+		assertThat(costs.cost(path)).isEqualTo(7);
+	}
+
+	/** RFC 3986 and WHATWG remove one segment for two dots, also if it is empty. */
+	@ParameterizedTest
+	@ValueSource(strings = { "/login//../attempt", "/login/;x/../attempt", "/login%2F%2F..%2Fattempt",
+			"/login//%2e%2e/attempt", "/login\\\\..\\attempt", "/login///../../attempt" })
+	void dotsAreAlsoResolvedWithEmptySegments(String path) {
+		CostPatterns costs = CostPatterns.of(policy().cost("/login/attempt", 7).build());
+		assertThat(costs.cost(path)).isEqualTo(7);
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "/A", "/%41", "/a.", "/.a", "/a%20", "/a%00", "/%2561", "/a%", "/%6", "/%zz", "/aa", "",
-			"/", "*", "/..", "/%c0%ae/b", "/a%5c" })
+			"/", "*", "/..", "/%c0%ae/b", "/a%255c" })
 	void anotherPathIsNotTheSame(String path) {
 		assertThat(COSTS.cost(path)).isEqualTo(1);
 	}
@@ -80,7 +99,7 @@ class CostPatternsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/", "/a", "/..", "/%2e%2e", ";", "%", "/;", "%2f" })
+	@ValueSource(strings = { "/", "/a", "/..", "/%2e%2e", ";", "%", "/;", "%2f", "\\", "/%5c..;" })
 	void hugePathsAreReadInPassing(String part) {
 		String path = "/" + part.repeat((1 << 20) / part.length());
 		assertTimeoutPreemptively(Duration.ofSeconds(10), () -> COSTS.cost(path));

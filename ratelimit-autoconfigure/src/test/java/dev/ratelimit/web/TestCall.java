@@ -17,7 +17,7 @@ record TestCall(String rawPath, String route, Map<String, List<String>> fields, 
 	static IdentityOptions options(String tenantClaim, String userClaim, String tierClaim, String apiKeyHeader,
 			Map<String, ApiKeyVerifier.VerifiedKey> apiKeys, int trustedHops, List<String> trustedProxies) {
 		return new IdentityOptions(tenantClaim, userClaim, tierClaim, apiKeyHeader, "", "", Map.of(), apiKeys,
-				trustedHops, trustedProxies, false, 64, IdentityOptions.DEFAULTS.hash());
+				trustedHops, trustedProxies, false, 64, IdentityOptions.DEFAULTS.hash(), List.of());
 	}
 
 	static TestCall from(String address) {

@@ -29,11 +29,11 @@ class WebPackageTests {
 	}
 
 	@Test
-	void onlyOneClassKnowsSpringSecurity() {
+	void onlyTwoClassesKnowSpringSecurity() {
 		noClasses().that()
 			.resideInAPackage("dev.ratelimit.web")
 			.and()
-			.haveNameNotMatching(".*SecurityPrincipals.*")
+			.haveNameNotMatching(".*Security(Principals|Callers).*")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework.security..")

@@ -109,8 +109,12 @@ public final class ControlPlane {
 		return checked(() -> {
 			RecordKey key = this.check.policyKey(id);
 			if (version == 0) {
-				return (this.live.configured(id) != null) ? this.store.write(new Edit(key, null, expect), author)
-						: CompletableFuture.failedStage(missing(id, version));
+				Policy configured = this.live.configured(id);
+				if (configured == null) {
+					throw missing(id, version);
+				}
+				this.uses.requireFitting(configured);
+				return this.store.write(new Edit(key, null, expect), author);
 			}
 			return history(key).thenCompose((versions) -> {
 				RecordVersion old = versions.stream()
@@ -130,9 +134,13 @@ public final class ControlPlane {
 	public CompletionStage<RecordVersion> deletePolicy(String id, @Nullable Long expect, boolean force, Author author) {
 		return checked(() -> {
 			RecordKey key = this.check.policyKey(id);
-			List<String> places = (this.live.configured(id) != null) ? List.of() : this.uses.of(id);
+			Policy configured = this.live.configured(id);
+			List<String> places = (configured != null) ? List.of() : this.uses.of(id);
 			if (!force && !places.isEmpty()) {
 				throw new PolicyInUseException(id, places);
+			}
+			if (configured != null) {
+				this.uses.requireFitting(configured);
 			}
 			return this.store.delete(key, "Policy '" + id + "' was not written at run time", expect, author);
 		});

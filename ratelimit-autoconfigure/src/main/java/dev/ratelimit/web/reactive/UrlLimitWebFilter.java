@@ -1,6 +1,7 @@
 package dev.ratelimit.web.reactive;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import org.springframework.context.ApplicationContext;
@@ -37,6 +38,8 @@ public final class UrlLimitWebFilter implements WebFilter, Ordered {
 
 	private final int order;
 
+	private final BooleanSupplier readsResponses;
+
 	private final EventLoops loops = new EventLoops();
 
 	/**
@@ -45,9 +48,10 @@ public final class UrlLimitWebFilter implements WebFilter, Ordered {
 	 * @param connections closes connections with many refused requests
 	 * @param context the application; a management server on a port of its own has a
 	 * context of its own, which inherits this filter
+	 * @param readsResponses whether responses may name the true cost, also to handlers
 	 */
 	public UrlLimitWebFilter(UrlCheck check, HttpAnswers answers, CallTrace.Source traces, ExchangeCorsHeaders cors,
-			RefusedConnections connections, ApplicationContext context, int order) {
+			RefusedConnections connections, ApplicationContext context, int order, BooleanSupplier readsResponses) {
 		this.check = check;
 		this.answers = answers;
 		this.traces = traces;
@@ -55,6 +59,7 @@ public final class UrlLimitWebFilter implements WebFilter, Ordered {
 		this.connections = connections;
 		this.context = context;
 		this.order = order;
+		this.readsResponses = readsResponses;
 	}
 
 	@Override
@@ -63,11 +68,13 @@ public final class UrlLimitWebFilter implements WebFilter, Ordered {
 	}
 
 	@Override
-	public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
-		ApplicationContext server = exchange.getApplicationContext();
+	public Mono<Void> filter(ServerWebExchange given, WebFilterChain chain) {
+		ApplicationContext server = given.getApplicationContext();
 		if (server != null && server != this.context) {
-			return chain.filter(exchange);
+			return chain.filter(given);
 		}
+		ServerWebExchange exchange = this.readsResponses.getAsBoolean()
+				? given.mutate().response(new TappedResponse(given)).build() : given;
 		List<UrlLimit> entries = this.check.matching(ExchangeWebCall.anonymous(exchange));
 		if (entries.isEmpty() || CorsUtils.isPreFlightRequest(exchange.getRequest())) {
 			return chain.filter(exchange);

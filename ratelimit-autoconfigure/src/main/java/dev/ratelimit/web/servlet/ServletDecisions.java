@@ -33,22 +33,15 @@ public final class ServletDecisions {
 	}
 
 	/**
-	 * Notes a decision on a method that lets the request pass, and sets the headers of
-	 * all decisions so far.
+	 * Notes a decision on a method that lets the request pass. Without a
+	 * {@link LimitedResponse}, which comes with {@link UrlLimitFilter}, it sets the
+	 * headers of all decisions so far.
 	 */
 	public static void allow(Decision decision, CallDecisions.Edge edge, HttpServletRequest request,
 			@Nullable HttpServletResponse response, HttpAnswers answers) {
 		CallDecisions decisions = of(request);
 		decisions.add(decision, edge, false);
-		announce(decisions, response, answers);
-	}
-
-	/**
-	 * Sets the headers of all decisions so far: a servlet cannot set them when the
-	 * response is committed.
-	 */
-	static void announce(CallDecisions decisions, @Nullable HttpServletResponse response, HttpAnswers answers) {
-		if (response != null && !response.isCommitted()) {
+		if (response != null && !response.isCommitted() && LimitedResponse.in(response) == null) {
 			decisions.headers(answers).forEach(response::setHeader);
 		}
 	}

@@ -72,6 +72,12 @@ public final class ServletWebCall implements WebCall {
 		return Collections.list(this.request.getHeaders(name));
 	}
 
+	/** HTTP/2 has no header for it, and not every server makes one of its authority. */
+	@Override
+	public @Nullable String host() {
+		return headers("Host").isEmpty() ? this.request.getServerName() : WebCall.super.host();
+	}
+
 	/** Without the parameters of the request, which would read a form in the body. */
 	@Override
 	public List<String> query(String name) {
