@@ -1,6 +1,7 @@
 package dev.ratelimit.grpc;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
@@ -59,7 +60,10 @@ final class UnixSocket {
 		Files.setPosixFilePermissions(this.path, PosixFilePermissions.fromString(MODE));
 	}
 
-	/** A process that was killed leaves its file behind, and nobody answers there. */
+	/**
+	 * A process that was killed leaves its file behind, and connections to it are
+	 * refused. Any other failure says nothing about the process behind the file.
+	 */
 	private void removeLeftover() throws IOException {
 		if (!Files.exists(this.path) || Files.isRegularFile(this.path, LinkOption.NOFOLLOW_LINKS)
 				|| Files.isDirectory(this.path)) {
@@ -68,20 +72,21 @@ final class UnixSocket {
 		try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
 			channel.connect(UnixDomainSocketAddress.of(this.path));
 		}
-		catch (IOException ex) {
+		catch (ConnectException ex) {
 			Files.deleteIfExists(this.path);
+		}
+		catch (IOException ex) {
+			// Binding fails too, and says why.
 		}
 	}
 
+	/**
+	 * Netty deletes the file when the server stops listening. After that, the path may
+	 * belong to a new process.
+	 */
 	void close() {
 		this.acceptor.shutdownGracefully();
 		this.workers.shutdownGracefully();
-		try {
-			Files.deleteIfExists(this.path);
-		}
-		catch (IOException ex) {
-			// The next start removes it.
-		}
 	}
 
 }
