@@ -8,6 +8,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
@@ -48,7 +49,7 @@ final class UnixSocket {
 	}
 
 	NettyServerBuilder builder() throws IOException {
-		removeLeftover();
+		requireFree();
 		return NettyServerBuilder.forAddress(new DomainSocketAddress(this.path.toFile()))
 			.channelType(EpollServerDomainSocketChannel.class)
 			.bossEventLoopGroup(this.acceptor)
@@ -61,22 +62,22 @@ final class UnixSocket {
 	}
 
 	/**
-	 * A process that was killed leaves its file behind, and connections to it are
-	 * refused. Any other failure says nothing about the process behind the file.
+	 * Makes sure that the path is free: Netty deletes whatever is there. A process that
+	 * was killed leaves its socket behind, and connections to it are refused.
 	 */
-	private void removeLeftover() throws IOException {
-		if (!Files.exists(this.path) || Files.isRegularFile(this.path, LinkOption.NOFOLLOW_LINKS)
-				|| Files.isDirectory(this.path)) {
+	private void requireFree() throws IOException {
+		if (!Files.exists(this.path, LinkOption.NOFOLLOW_LINKS)) {
 			return;
+		}
+		if (!Files.readAttributes(this.path, BasicFileAttributes.class).isOther()) {
+			throw new IOException("there is a file that is not a socket");
 		}
 		try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
 			channel.connect(UnixDomainSocketAddress.of(this.path));
+			throw new IOException("another process listens there");
 		}
 		catch (ConnectException ex) {
 			Files.deleteIfExists(this.path);
-		}
-		catch (IOException ex) {
-			// Binding fails too, and says why.
 		}
 	}
 

@@ -217,7 +217,8 @@ class GrpcServerTests {
 			await().atMost(LONG).until(() -> limiter.asked.isDone());
 			CompletableFuture<Void> stopped = CompletableFuture.runAsync(old.bean(RateLimitGrpcServer.class)::stop);
 			await().atMost(LONG).until(() -> !Files.exists(socket));
-			try (GrpcApplication next = GrpcApplication.start(BY_TENANT, QUOTA, address)) {
+			try (GrpcApplication next = GrpcApplication.start(BY_TENANT, QUOTA, address,
+					"ratelimit.grpc.trusted-peers=unix")) {
 				limiter.decide();
 				assertThat(answer).succeedsWithin(LONG);
 				assertThat(stopped).succeedsWithin(LONG);
@@ -254,6 +255,14 @@ class GrpcServerTests {
 				.hasMessageContaining("'ratelimit.grpc.address'");
 			assertThat(socket).exists();
 		}
+	}
+
+	@Test
+	void fileThatIsNoSocketFailsTheStartAndStays(@TempDir Path directory) throws Exception {
+		Path file = Files.writeString(directory.resolve("data.txt"), "data");
+		assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.address=unix:" + file))
+			.isInstanceOf(InvalidPolicyException.class);
+		assertThat(file).hasContent("data");
 	}
 
 	private static NettyChannelBuilder unix(Path socket, EpollEventLoopGroup loops) {
