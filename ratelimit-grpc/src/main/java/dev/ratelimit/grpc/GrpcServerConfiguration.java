@@ -20,6 +20,7 @@ import dev.ratelimit.config.DimensionMapper;
 import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.config.RateLimitProperties;
 import dev.ratelimit.web.CallCheck;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
@@ -42,17 +43,19 @@ class GrpcServerConfiguration {
 	@Bean
 	RateLimiterService rateLimitGrpcService(RequestResolver resolver, ObjectProvider<CallerTokens> tokens,
 			Deciding deciding, HttpAnswers answers, Policies policies, RateLimitProperties properties,
-			Map<String, DimensionResolver> resolvers) {
-		return new RateLimiterService(
+			Map<String, DimensionResolver> resolvers, ObjectProvider<CallTrace.Source> traces) {
+		MessageChecks checks = new MessageChecks(
 				new CheckRequests(resolver, tokens.getIfAvailable(() -> CallerTokens.NONE),
 						properties.identity().apiKeyHeader(),
 						DimensionMapper.chosen(DimensionMapper.map(properties.dimensions(), resolvers))),
 				deciding, new CheckAnswers(answers), (id) -> !policies.get().versions(id).isEmpty());
+		return new RateLimiterService(checks, traces.getIfAvailable(() -> CallTrace.Source.NONE));
 	}
 
 	@Bean
 	EnvoyService rateLimitGrpcEnvoyService(GrpcProperties grpc, Deciding deciding, HttpAnswers answers,
-			Policies policies, RateLimitProperties properties, ObjectProvider<EnvoyEvent.Meter> meter) {
+			Policies policies, RateLimitProperties properties, ObjectProvider<EnvoyEvent.Meter> meter,
+			ObjectProvider<CallTrace.Source> traces) {
 		Map<String, EnvoyDomain> domains = new HashMap<>();
 		grpc.envoy().domains().forEach((name, domain) -> domains.put(name, EnvoyDomain.of(name, domain)));
 		if (!domains.isEmpty() && grpc.trustedPeers().isEmpty()) {
@@ -62,7 +65,8 @@ class GrpcServerConfiguration {
 		}
 		return new EnvoyService(domains, policies, deciding, new EnvoyAnswers(answers, grpc.envoy().onDeny()),
 				properties.onUnknownPolicy() == RateLimitProperties.OnUnknownPolicy.ALLOW,
-				meter.getIfAvailable(() -> EnvoyEvent.Meter.NONE));
+				meter.getIfAvailable(() -> EnvoyEvent.Meter.NONE), traces.getIfAvailable(() -> CallTrace.Source.NONE),
+				properties.identity().ipv6Prefix());
 	}
 
 	@Bean
