@@ -6,8 +6,10 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.grpc.v1.CheckBatch;
 import dev.ratelimit.grpc.v1.CheckRequest;
 import dev.ratelimit.grpc.v1.CheckResponse;
+import dev.ratelimit.grpc.v1.CheckResults;
 import dev.ratelimit.grpc.v1.RateLimiterGrpc;
 import dev.ratelimit.web.CallTrace;
 
@@ -43,6 +45,11 @@ final class RateLimiterService extends RateLimiterGrpc.RateLimiterImplBase {
 					send(decision, answer);
 				}
 			});
+	}
+
+	@Override
+	public StreamObserver<CheckBatch> checkMany(StreamObserver<CheckResults> observer) {
+		return CheckStream.open(this.checks, CurrentCall.get(), (ServerCallStreamObserver<CheckResults>) observer);
 	}
 
 	private void send(Decision decision, UnaryAnswer<CheckResponse> answer) {
