@@ -3,18 +3,26 @@ package dev.ratelimit.grpc;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ForkJoinPool;
 
 import io.grpc.BindableService;
 import io.grpc.ServerInterceptor;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.TaskExecutor;
+import org.springframework.http.ResponseEntity;
 
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AdminDoors;
+import dev.ratelimit.admin.AdminOperations;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.config.DimensionMapper;
 import dev.ratelimit.config.InvalidPolicyException;
@@ -43,13 +51,15 @@ class GrpcServerConfiguration {
 	@Bean
 	RateLimiterService rateLimitGrpcService(RequestResolver resolver, ObjectProvider<CallerTokens> tokens,
 			Deciding deciding, HttpAnswers answers, Policies policies, RateLimitProperties properties,
-			Map<String, DimensionResolver> resolvers, ObjectProvider<CallTrace.Source> traces) {
+			Map<String, DimensionResolver> resolvers, ObjectProvider<CallTrace.Source> traces,
+			ObjectProvider<AdminCalls> admin) {
 		MessageChecks checks = new MessageChecks(
 				new CheckRequests(resolver, tokens.getIfAvailable(() -> CallerTokens.NONE),
 						properties.identity().apiKeyHeader(),
 						DimensionMapper.chosen(DimensionMapper.map(properties.dimensions(), resolvers))),
 				deciding, new CheckAnswers(answers), (id) -> !policies.get().versions(id).isEmpty());
-		return new RateLimiterService(checks, traces.getIfAvailable(() -> CallTrace.Source.NONE));
+		return new RateLimiterService(checks, traces.getIfAvailable(() -> CallTrace.Source.NONE),
+				admin.getIfAvailable());
 	}
 
 	@Bean
@@ -86,6 +96,25 @@ class GrpcServerConfiguration {
 			.map(RateLimitGrpcAutoConfiguration.Observing::interceptor)
 			.toList();
 		return new RateLimitGrpcServer(properties, services, interceptors, peers, tls);
+	}
+
+	/**
+	 * The operations of administrators, whose problems are responses of Spring Web.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ResponseEntity.class)
+	static class AdminConfiguration {
+
+		@Bean
+		AdminCalls rateLimitGrpcAdminCalls(ObjectProvider<AdminOperations> operations, ObjectProvider<AdminDoors> doors,
+				ObjectProvider<AdminCheck> check, ObjectProvider<CallerTokens> tokens,
+				@Qualifier("applicationTaskExecutor") ObjectProvider<TaskExecutor> executor) {
+			TaskExecutor application = executor.getIfAvailable();
+			return new AdminCalls(operations::getObject, doors.getIfAvailable(() -> AdminDoors.READ_ONLY),
+					() -> check.getObject() != AdminCheck.ANYBODY, tokens.getIfAvailable(() -> CallerTokens.NONE),
+					(application != null) ? application : ForkJoinPool.commonPool());
+		}
+
 	}
 
 }

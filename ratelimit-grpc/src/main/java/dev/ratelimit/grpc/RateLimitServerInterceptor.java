@@ -98,7 +98,7 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 			if (decision != null) {
 				decision.giveBack();
 			}
-			close(call, Statuses.error(Code.UNAVAILABLE, "The service has no thread for the call", null));
+			close(call, Statuses.busy());
 		}
 	}
 

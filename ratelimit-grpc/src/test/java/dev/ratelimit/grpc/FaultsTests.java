@@ -92,7 +92,7 @@ class FaultsTests {
 				new CheckRequests(this.resolver, CallerTokens.NONE, "x-api-key", Set.of()), this.deciding,
 				new CheckAnswers(this.answers), (id) -> true);
 		this.faults.set(2);
-		serve(new RateLimiterService(checks, CallTrace.Source.NONE), (channel) -> {
+		serve(new RateLimiterService(checks, CallTrace.Source.NONE, null), (channel) -> {
 			StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class,
 					() -> GrpcApplication.client(channel).check(CheckRequest.newBuilder().setPolicy("orders").build()));
 			assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
