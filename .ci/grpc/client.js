@@ -8,7 +8,7 @@ const loader = require('@grpc/proto-loader');
 const [address, proto] = process.argv.slice(2);
 
 function service(file, name) {
-  const options = { keepCase: true, longs: Number, enums: String, defaults: true };
+  const options = { keepCase: true, longs: Number, enums: String, defaults: true, includeDirs: [__dirname] };
   const loaded = grpc.loadPackageDefinition(loader.loadSync(file, options));
   const Service = name.split('.').reduce((at, part) => at[part], loaded);
   return new Service(address, grpc.credentials.createInsecure());
@@ -37,6 +37,15 @@ async function main() {
   const refused = await call(envoy, 'ShouldRateLimit', { domain: 'node', descriptors });
   console.log(refused.overall_code, JSON.parse(refused.raw_body.toString()));
   assert.strictEqual(refused.overall_code, 'OVER_LIMIT');
+
+  const stream = limiter.CheckMany();
+  const ids = [];
+  stream.on('data', (message) => message.results.forEach((result) => ids.push(`${result.id} ${result.response?.allowed}`)));
+  const ended = new Promise((resolve, reject) => stream.on('end', resolve).on('error', reject));
+  stream.write({ items: [{ id: 'a', check: request }, { id: 'b', check: request }] });
+  stream.end();
+  await ended;
+  assert.deepStrictEqual(ids.sort(), ['a false', 'b false']);
 
   const unknown = await call(limiter, 'Check', { policy: 'other' }).catch((error) => error);
   assert.strictEqual(unknown.code, grpc.status.NOT_FOUND);

@@ -65,6 +65,15 @@ public interface RateLimiter {
 	}
 
 	/**
+	 * Decides a request whose caller has no time to wait for counters: lists and the
+	 * switch hold as in {@link #check}, but no counter is asked, and the failure mode
+	 * decides in its place.
+	 */
+	default CompletionStage<Decision> checkUnasked(Request request) {
+		return degrade(request, new IllegalStateException("there was no time to ask the limiter"));
+	}
+
+	/**
 	 * Decides a request by the failure mode of its policy, because the facts that it is
 	 * counted by are not known.
 	 * @param request the known facts of the request

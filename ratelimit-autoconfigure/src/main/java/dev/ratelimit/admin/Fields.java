@@ -57,7 +57,7 @@ public final class Fields {
 	 * @param values {@code null} if there is no body
 	 * @param problem with the body as a whole
 	 */
-	static Fields ofBody(@Nullable Map<String, Object> values, @Nullable AdminProblem problem) {
+	public static Fields ofBody(@Nullable Map<String, Object> values, @Nullable AdminProblem problem) {
 		return new Fields(values, false, problem);
 	}
 
@@ -65,7 +65,7 @@ public final class Fields {
 	 * The parameters of a query, whose values are all texts.
 	 * @param problem with the query as a whole
 	 */
-	static Fields ofQuery(Map<String, Object> values, @Nullable AdminProblem problem) {
+	public static Fields ofQuery(Map<String, Object> values, @Nullable AdminProblem problem) {
 		return new Fields(values, true, problem);
 	}
 

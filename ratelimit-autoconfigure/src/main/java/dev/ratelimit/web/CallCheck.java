@@ -72,6 +72,13 @@ public final class CallCheck {
 		return checked(request, () -> this.limiter.checkUntil(request, end).toCompletableFuture());
 	}
 
+	/**
+	 * The same for a caller that has no time for the answer of a counter.
+	 */
+	public CompletableFuture<Decision> checkUnasked(Request request) {
+		return checked(request, () -> this.limiter.checkUnasked(request).toCompletableFuture());
+	}
+
 	private CompletableFuture<Decision> decide(Subject subject, boolean waits) {
 		CompletableFuture<Request> request = this.resolver.resolve(subject.call, subject.policy, subject.cost,
 				subject.dimensions);

@@ -40,7 +40,8 @@ final class ClientIp {
 	 * the socket's, which behind proxies is not the caller's own and not verified.
 	 */
 	Identity locate(Identity caller, WebCall call) {
-		boolean proxied = this.trustedHops > 0 && isTrustedPeer(call);
+		boolean proxied = this.trustedHops > 0
+				&& (call.forwards() ? isTrustedPeer(call) : this.trustedProxies.contain(call.remoteAddress()));
 		String forwarded = proxied ? forwarded(call.headers("X-Forwarded-For")) : null;
 		if (forwarded != null) {
 			return caller.withIp(forwarded, true);

@@ -72,6 +72,14 @@ public interface WebCall {
 	@Nullable InetAddress remoteAddress();
 
 	/**
+	 * Whether {@code X-Forwarded-For} says where the call comes from, so that behind
+	 * proxies the address of the socket is not the caller's.
+	 */
+	default boolean forwards() {
+		return true;
+	}
+
+	/**
 	 * The authenticated principal, {@code null} if there is none.
 	 */
 	@Nullable Principal principal();

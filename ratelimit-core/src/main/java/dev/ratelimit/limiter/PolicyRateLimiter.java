@@ -38,6 +38,9 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private static final CompletionStage<?> AT_ONCE = CompletableFuture.completedStage(null);
 
+	/** Marks a caller for whom no counter is asked. */
+	private static final CompletionStage<?> UNASKED = CompletableFuture.completedStage(null);
+
 	private static final UnansweredException NOT_AWAITED = new UnansweredException(Decision.Reason.NOT_AWAITED,
 			"the answer was not there at once");
 
@@ -110,6 +113,11 @@ public final class PolicyRateLimiter implements RateLimiter {
 	@Override
 	public Decision checkNow(Request request) {
 		return check(request, AT_ONCE).join();
+	}
+
+	@Override
+	public CompletionStage<Decision> checkUnasked(Request request) {
+		return check(request, UNASKED);
 	}
 
 	private Check check(Request asked, @Nullable CompletionStage<?> end) {
@@ -268,6 +276,10 @@ public final class PolicyRateLimiter implements RateLimiter {
 	private void acquire(Check check, Match match, List<Counter> counters, @Nullable List<Counter> withheld,
 			@Nullable CompletionStage<?> end) {
 		Permits permits = Permits.between(check.request().atLeast(), check.request().cost());
+		if (end == UNASKED) {
+			check.accept(Grant.unanswered(permits, new Grant.Gap(all(counters, withheld), NOT_AWAITED)));
+			return;
+		}
 		Duration own = match.policy().settings().timeout();
 		Duration timeout = (own != null) ? own : this.options.timeout();
 		CompletableFuture<Grant> late = (end == null) ? null : new CompletableFuture<>();

@@ -3,6 +3,7 @@ package dev.ratelimit.limiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -11,8 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
+import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
@@ -21,6 +24,7 @@ import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.testing.Stages;
 
@@ -123,11 +127,38 @@ class CheckNowTests {
 		assertThat(this.observed).hasSize(1);
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void failureModeAnswersACallerWithoutTimeAndNoCounterIsAsked(FailureMode mode) {
+		Decision decision = limiter(mode).checkUnasked(ORDERS).toCompletableFuture().join();
+		assertThat(decision.allowed()).isEqualTo(mode != FailureMode.DENY);
+		assertThat(decision.reason()).isEqualTo(Decision.Reason.NOT_AWAITED);
+		assertThat(this.counters.pending).isEmpty();
+		assertThat(this.observed).containsExactly(decision);
+	}
+
+	@Test
+	void allowListAndSwitchHoldForACallerWithoutTime() {
+		Policy orders = Policy.builder("orders").limit("all", List.of(), "3/m").onFailure(FailureMode.DENY).build();
+		PolicySet policies = new PolicySet(List.of(orders), new AccessList(List.of(Map.of(Dimension.TENANT, "friend"))),
+				AccessList.EMPTY);
+		RateLimiter limiter = limiter(policies, Fallback.to(memory()));
+		assertThat(limiter.checkUnasked(ORDERS.with(Dimension.TENANT, "friend")).toCompletableFuture().join().reason())
+			.isEqualTo(Decision.Reason.LIST);
+		RateLimiter switched = limiter(policies, new Fallback(memory(), () -> 1, () -> FailureMode.ALLOW));
+		assertThat(switched.checkUnasked(ORDERS).toCompletableFuture().join().reason())
+			.isEqualTo(Decision.Reason.SWITCH);
+	}
+
 	private PolicyRateLimiter limiter(FailureMode mode) {
 		PolicySet policies = PolicySet
 			.of(Policy.builder("orders").limit("all", List.of(), "3/m").onFailure(mode).build());
+		return limiter(policies, Fallback.to(memory()));
+	}
+
+	private PolicyRateLimiter limiter(PolicySet policies, Fallback fallback) {
 		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
-				new FakeCounters(this.counters.counters, this.counters), Fallback.to(memory()), LimiterOptions.DEFAULTS,
+				new FakeCounters(this.counters.counters, this.counters), fallback, LimiterOptions.DEFAULTS,
 				List.of((request, decision, nanos) -> this.observed.add(decision)));
 	}
 

@@ -75,7 +75,12 @@ final class BundleTls extends SslContext {
 		if (protocols != null) {
 			builder.protocols(protocols);
 		}
-		return GrpcSslContexts.configure(builder).build();
+		GrpcSslContexts.configure(builder);
+		String[] ciphers = bundle.getOptions().getCiphers();
+		if (ciphers != null) {
+			builder.ciphers(List.of(ciphers));
+		}
+		return builder.build();
 	}
 
 	@Override

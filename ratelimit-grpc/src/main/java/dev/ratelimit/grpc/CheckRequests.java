@@ -3,9 +3,11 @@ package dev.ratelimit.grpc;
 import java.security.Principal;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 import io.grpc.StatusException;
@@ -15,6 +17,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.background.Futures;
 import dev.ratelimit.grpc.v1.CheckRequest;
 import dev.ratelimit.web.RequestResolver;
 
@@ -55,11 +58,20 @@ final class CheckRequests {
 	}
 
 	/**
+	 * The principal of a call, from its token. Fails with a {@link StatusException}.
+	 */
+	CompletableFuture<@Nullable Principal> principal(CurrentCall call) {
+		return this.tokens.principal(call.metadata());
+	}
+
+	/**
 	 * Makes a request of a message. Fails with a {@link StatusException} if a field or
 	 * the token is invalid.
 	 * @param path path of the called method
+	 * @param principal from {@link #principal}
 	 */
-	CompletableFuture<Request> resolve(String path, CheckRequest message, CurrentCall call) {
+	CompletableFuture<Resolved> resolve(String path, CheckRequest message, CurrentCall call,
+			CompletableFuture<@Nullable Principal> principal) {
 		boolean trusted = call.peer().trusted();
 		Map<Dimension, String> stated;
 		try {
@@ -68,25 +80,30 @@ final class CheckRequests {
 		catch (StatusException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
-		CompletableFuture<@Nullable Principal> principal = this.tokens.principal(call.metadata());
 		if (principal.isDone() && !principal.isCompletedExceptionally()) {
 			return resolve(path, message, call, stated, principal.join());
 		}
 		return principal.thenCompose((known) -> resolve(path, message, call, stated, known));
 	}
 
-	private CompletableFuture<Request> resolve(String path, CheckRequest message, CurrentCall call,
+	private CompletableFuture<Resolved> resolve(String path, CheckRequest message, CurrentCall call,
 			Map<Dimension, String> stated, @Nullable Principal principal) {
 		boolean trusted = call.peer().trusted();
-		// The token of a peer that speaks for somebody else says nothing about them.
+		// The token and key of a peer that speaks for somebody else say nothing about
+		// them.
 		boolean speaksForOthers = trusted && (stated.containsKey(Dimension.TENANT) || stated.containsKey(Dimension.USER)
 				|| stated.containsKey(Dimension.API_KEY));
+		String key = stated.get(Dimension.API_KEY);
+		List<String> keys = !speaksForOthers ? null : (key != null) ? List.of(key) : List.of();
 		MessageCall resolved = new MessageCall(path, null, call.metadata(), call.peer(),
-				speaksForOthers ? null : principal, stated.get(Dimension.API_KEY), this.apiKeyHeader);
-		long cost = message.hasCost() ? message.getCost() : 1;
+				speaksForOthers ? null : principal, keys, this.apiKeyHeader);
+		Long cost = message.hasCost() ? message.getCost() : null;
+		UnaryOperator<Request> facts = (request) -> trusted ? believed(request, stated, message.getRequestId())
+				: claimed(request, stated);
 		return this.resolver.resolve(resolved, message.getPolicy(), cost, Map.of())
-			.thenApply((request) -> trusted ? believed(request, stated, message.getRequestId())
-					: claimed(request, stated));
+			.handle((request, failure) -> (failure == null) ? new Resolved(facts.apply(request), null)
+					: new Resolved(facts.apply(this.resolver.requestFor(resolved, message.getPolicy(), cost, Map.of())),
+							Futures.cause(failure)));
 	}
 
 	/** The facts in a message, without those that its peer may not state. */
@@ -161,6 +178,15 @@ final class CheckRequests {
 			.forEach(unverified::remove);
 		return new Request(request.policy(), dimensions, unverified, tier, request.cost(), request.atLeast(),
 				id.isEmpty() ? request.id() : id, request.traceId(), request.unresolved());
+	}
+
+	/**
+	 * A request, which is decided by the failure mode of its policy if it could not be
+	 * resolved.
+	 *
+	 * @param failure why facts are missing, {@code null} if none are
+	 */
+	record Resolved(Request request, @Nullable Throwable failure) {
 	}
 
 	/** A request with unverified facts, where the resolver has found none. */

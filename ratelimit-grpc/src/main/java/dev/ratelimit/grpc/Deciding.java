@@ -60,7 +60,7 @@ final class Deciding implements AutoCloseable {
 	CompletableFuture<Decision> decide(Request request, @Nullable Deadline deadline) {
 		long left = (deadline != null) ? deadline.timeRemaining(TimeUnit.NANOSECONDS) - ANSWER_NANOS : Long.MAX_VALUE;
 		if (left < SHORTEST_NANOS) {
-			return this.check.degrade(request, new IllegalStateException("the deadline of the call is too short"));
+			return this.check.checkUnasked(request);
 		}
 		if (left >= timeout(request).toNanos()) {
 			return this.check.check(request);
@@ -70,6 +70,13 @@ final class Deciding implements AutoCloseable {
 		CompletableFuture<Decision> decision = this.check.checkUntil(request, end);
 		decision.whenComplete((decided, failure) -> wait.cancel(false));
 		return decision;
+	}
+
+	/**
+	 * Lets the failure mode of the policy answer, for a fault of ours. Never fails.
+	 */
+	CompletableFuture<Decision> degrade(Request request, Throwable failure) {
+		return this.check.degrade(request, failure);
 	}
 
 	private Duration timeout(Request request) {

@@ -15,6 +15,8 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit.Unit;
 import io.grpc.StatusException;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Quota;
@@ -50,10 +52,12 @@ final class EnvoyAnswers {
 	 * The answer to a message.
 	 * @param decisions the decisions of the plan's first checks; only the last one may be
 	 * a refusal
+	 * @param traceId for problem documents, {@code null} if there is no trace
 	 * @throws StatusException if the limiter cannot decide, the policy fails closed, and
 	 * Envoy's own failure mode shall decide
 	 */
-	RateLimitResponse answer(EnvoyPlan plan, List<Decision> decisions) throws StatusException {
+	RateLimitResponse answer(EnvoyPlan plan, List<Decision> decisions, @Nullable String traceId)
+			throws StatusException {
 		Decision last = decisions.isEmpty() ? null : decisions.get(decisions.size() - 1);
 		boolean refused = last != null && !last.allowed();
 		if (last != null && refused && last.outcome() == Decision.Outcome.ERROR
@@ -63,11 +67,33 @@ final class EnvoyAnswers {
 		}
 		RateLimitResponse.Builder answer = RateLimitResponse.newBuilder()
 			.setOverallCode(refused ? Code.OVER_LIMIT : Code.OK);
-		for (List<EnvoyPlan.Selected> selected : plan.selected()) {
-			answer.addStatuses(status(plan, selected, decisions));
+		List<Decision> shown = refused ? decisions.stream().map(EnvoyAnswers::returned).toList() : decisions;
+		for (EnvoyPlan.Selection descriptor : plan.descriptors()) {
+			answer.addStatuses(status(plan, descriptor, shown));
 		}
-		addHttp(answer, this.answers.answer(decisions, null));
+		addHttp(answer, this.answers.answer(decisions, traceId));
 		return answer.build();
+	}
+
+	/**
+	 * The answer to a message for which no other can be made.
+	 */
+	static RateLimitResponse plain(EnvoyPlan plan, boolean allowed) {
+		Code code = allowed ? Code.OK : Code.OVER_LIMIT;
+		RateLimitResponse.Builder answer = RateLimitResponse.newBuilder().setOverallCode(code);
+		plan.descriptors().forEach((descriptor) -> answer.addStatuses(DescriptorStatus.newBuilder().setCode(code)));
+		return answer.build();
+	}
+
+	/** An admitted check of a refused message: its permits are given back. */
+	private static Decision returned(Decision decision) {
+		return !decision.allowed() ? decision
+				: decision.with(decision.limits()
+					.stream()
+					.map((status) -> new LimitStatus(status.limit(), status.quota(),
+							Math.min(status.quota().burst(), status.remaining() + decision.granted()),
+							status.resetAfterMicros(), status.retryAfterMicros(), status.nextAfterMicros()))
+					.toList());
 	}
 
 	/**
@@ -75,21 +101,23 @@ final class EnvoyAnswers {
 	 * @throws StatusException as in {@link #answer}
 	 */
 	RateLimitResponse unknown(int descriptors, Decision decision) throws StatusException {
-		RateLimitResponse.Builder answer = answer(EnvoyPlan.NOTHING, List.of(decision)).toBuilder();
+		RateLimitResponse.Builder answer = answer(EnvoyPlan.NOTHING, List.of(decision), null).toBuilder();
 		for (int i = 0; i < descriptors; i++) {
 			answer.addStatuses(DescriptorStatus.newBuilder().setCode(answer.getOverallCode()));
 		}
 		return answer.build();
 	}
 
-	private static DescriptorStatus status(EnvoyPlan plan, List<EnvoyPlan.Selected> selected,
-			List<Decision> decisions) {
+	private static DescriptorStatus status(EnvoyPlan plan, EnvoyPlan.Selection descriptor, List<Decision> decisions) {
 		DescriptorStatus.Builder status = DescriptorStatus.newBuilder().setCode(Code.OK);
 		List<LimitStatus> own = new ArrayList<>();
 		for (int i = 0; i < decisions.size() && i < plan.checks().size(); i++) {
 			EnvoyPlan.Check check = plan.checks().get(i);
 			Decision decision = decisions.get(i);
-			for (EnvoyPlan.Selected limit : selected) {
+			if (check.group() == descriptor.group() && refusesCaller(decision)) {
+				status.setCode(Code.OVER_LIMIT);
+			}
+			for (EnvoyPlan.Selected limit : descriptor.limits()) {
 				if (limit.group() == check.group() && limit.cost() == check.request().cost()) {
 					if (!decision.allowed() && decision.refusedBy() == null) {
 						status.setCode(Code.OVER_LIMIT);
@@ -104,6 +132,14 @@ final class EnvoyAnswers {
 			}
 		}
 		return own.isEmpty() ? status.build() : counted(status, own);
+	}
+
+	/** Whether a decision refuses its caller, whatever limits a descriptor selects. */
+	private static boolean refusesCaller(Decision decision) {
+		return !decision.allowed() && switch (decision.reason()) {
+			case LIST, BAN, UNKNOWN_POLICY, INTERNAL -> true;
+			default -> false;
+		};
 	}
 
 	private static DescriptorStatus counted(DescriptorStatus.Builder status, List<LimitStatus> own) {

@@ -84,8 +84,23 @@ record EnvoyDomain(@Nullable String policy, @Nullable String policyFrom, Map<Str
 		if (!dimension.equals(Dimension.IP)) {
 			return text.isBlank() ? MISSING : text;
 		}
-		IpAddress address = IpAddress.parse(text.strip());
+		IpAddress address = IpAddress.parse(literal(text.strip()));
 		return (address != null) ? address.toString() : MISSING;
+	}
+
+	/** Of a masked address, such as {@code 10.1.0.0/16}, the first address. */
+	private static String literal(String text) {
+		int slash = text.indexOf('/');
+		if (slash < 0) {
+			return text;
+		}
+		try {
+			IpAddress.Range.parse(text);
+			return text.substring(0, slash);
+		}
+		catch (IllegalArgumentException ex) {
+			return "";
+		}
 	}
 
 }

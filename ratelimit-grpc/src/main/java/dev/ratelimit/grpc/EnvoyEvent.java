@@ -20,7 +20,13 @@ enum EnvoyEvent implements EnumText {
 	MISSING_DIMENSION,
 
 	/** A descriptor brought its own limit, which was ignored. */
-	LIMIT_OVERRIDE;
+	LIMIT_OVERRIDE,
+
+	/**
+	 * A descriptor with 0 hits was refused because no permit is left. The limiter itself
+	 * counts such a check as allowed.
+	 */
+	NO_PERMIT_LEFT;
 
 	/**
 	 * Counts events.

@@ -18,6 +18,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.MissingIdentity;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.caller.CallerNames;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.policy.Match;
 import dev.ratelimit.policy.PolicySet;
@@ -33,10 +34,10 @@ import dev.ratelimit.policy.PolicySet;
  * one cost is one check, all or nothing; checks are ordered by cost, the largest first.
  *
  * @param checks the checks in their order, one for most messages
- * @param selected the counters that each descriptor selects, in the order of descriptors
+ * @param descriptors the descriptors in their order
  * @param ignored events to count
  */
-record EnvoyPlan(List<Check> checks, List<List<Selected>> selected, List<EnvoyEvent> ignored) {
+record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEvent> ignored) {
 
 	/** The plan of a message that nothing is known about. */
 	static final EnvoyPlan NOTHING = new EnvoyPlan(List.of(), List.of(), List.of());
@@ -50,8 +51,26 @@ record EnvoyPlan(List<Check> checks, List<List<Selected>> selected, List<EnvoyEv
 	 * Makes the plan.
 	 * @throws StatusException if a field is invalid
 	 */
-	static EnvoyPlan of(RateLimitRequest message, EnvoyDomain domain, PolicySet policies) throws StatusException {
-		return new Planner(domain, policies).plan(message);
+	static EnvoyPlan of(RateLimitRequest message, EnvoyDomain domain, PolicySet policies, int ipv6Prefix)
+			throws StatusException {
+		return new Planner(domain, policies, ipv6Prefix).plan(message);
+	}
+
+	/**
+	 * The plan of a message for which no plan could be made: a check for each descriptor,
+	 * for the failure modes of their policies to answer.
+	 */
+	static EnvoyPlan unplanned(RateLimitRequest message, EnvoyDomain domain) {
+		List<Check> checks = new ArrayList<>();
+		List<Selection> descriptors = new ArrayList<>();
+		for (RateLimitDescriptor descriptor : message.getDescriptorsList()) {
+			String policy = domain.policy(descriptor);
+			if (policy != null) {
+				checks.add(new Check(descriptors.size(), new Group(policy, domain.facts(descriptor)).request()));
+			}
+			descriptors.add(new Selection(descriptors.size(), List.of()));
+		}
+		return new EnvoyPlan(checks, descriptors, List.of());
 	}
 
 	/**
@@ -60,6 +79,15 @@ record EnvoyPlan(List<Check> checks, List<List<Selected>> selected, List<EnvoyEv
 	 * @param group whose check it is
 	 */
 	record Check(int group, Request request) {
+	}
+
+	/**
+	 * What a descriptor asks for.
+	 *
+	 * @param group whose caller it names, -1 if no policy decides it
+	 * @param limits the limits that it selects
+	 */
+	record Selection(int group, List<Selected> limits) {
 	}
 
 	/**
@@ -102,15 +130,18 @@ record EnvoyPlan(List<Check> checks, List<List<Selected>> selected, List<EnvoyEv
 
 		private final PolicySet policies;
 
+		private final int ipv6Prefix;
+
 		private final List<Group> groups = new ArrayList<>();
 
 		private final Map<CounterId, Charge> charges = new LinkedHashMap<>();
 
 		private final List<EnvoyEvent> ignored = new ArrayList<>();
 
-		Planner(EnvoyDomain domain, PolicySet policies) {
+		Planner(EnvoyDomain domain, PolicySet policies, int ipv6Prefix) {
 			this.domain = domain;
 			this.policies = policies;
+			this.ipv6Prefix = ipv6Prefix;
 		}
 
 		EnvoyPlan plan(RateLimitRequest message) throws StatusException {
@@ -119,10 +150,12 @@ record EnvoyPlan(List<Check> checks, List<List<Selected>> selected, List<EnvoyEv
 				descriptors.add(descriptor(message, i));
 			}
 			List<List<CounterId>> counters = descriptors.stream().map(this::select).toList();
-			List<List<Selected>> selected = counters.stream()
-				.map((ids) -> ids.stream().map(this::selected).toList())
-				.toList();
-			return new EnvoyPlan(checks(), selected, this.ignored);
+			List<Selection> selections = new ArrayList<>();
+			for (int i = 0; i < descriptors.size(); i++) {
+				selections.add(new Selection(descriptors.get(i).group(),
+						counters.get(i).stream().map(this::selected).toList()));
+			}
+			return new EnvoyPlan(checks(), selections, this.ignored);
 		}
 
 		private Descriptor descriptor(RateLimitRequest message, int index) throws StatusException {
@@ -194,13 +227,16 @@ record EnvoyPlan(List<Check> checks, List<List<Selected>> selected, List<EnvoyEv
 		/**
 		 * What a counter counts by: the IP where it stands in for a missing dimension.
 		 */
-		private static List<String> values(Limit limit, Descriptor descriptor, Request request) {
-			String ip = request.dimensions().getOrDefault(Dimension.IP, "");
-			return limit.by()
-				.stream()
-				.map((by) -> descriptor.facts().getOrDefault(by, EnvoyDomain.MISSING))
-				.map((value) -> value.equals(EnvoyDomain.MISSING) ? "missing " + ip : "value " + value)
-				.toList();
+		private List<String> values(Limit limit, Descriptor descriptor, Request request) {
+			String ip = counted(Dimension.IP, request.dimensions().getOrDefault(Dimension.IP, ""));
+			return limit.by().stream().map((by) -> {
+				String value = descriptor.facts().getOrDefault(by, EnvoyDomain.MISSING);
+				return value.equals(EnvoyDomain.MISSING) ? "missing " + ip : "value " + counted(by, value);
+			}).toList();
+		}
+
+		private String counted(Dimension dimension, String value) {
+			return CallerNames.counted(dimension, value, this.ipv6Prefix);
 		}
 
 		/** Envoy's own address never stands in for a missing dimension. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
@@ -15,7 +16,6 @@ import io.grpc.Deadline;
 import io.grpc.StatusException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +23,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Request;
 import dev.ratelimit.policy.PolicySet;
+import dev.ratelimit.web.CallTrace;
 
 /**
  * Envoy's rate-limit service v3. Only trusted peers may call it, as its messages state
@@ -44,20 +45,28 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 
 	private final EnvoyEvent.Meter meter;
 
+	private final CallTrace.Source traces;
+
+	private final int ipv6Prefix;
+
 	private final AtomicBoolean warned = new AtomicBoolean();
 
 	/**
 	 * Creates the service.
 	 * @param allowUnknown whether a message of an unknown domain is answered with OK
+	 * @param ipv6Prefix bits of an IPv6 address that make a caller
 	 */
 	EnvoyService(Map<String, EnvoyDomain> domains, Supplier<PolicySet> policies, Deciding deciding,
-			EnvoyAnswers answers, boolean allowUnknown, EnvoyEvent.Meter meter) {
+			EnvoyAnswers answers, boolean allowUnknown, EnvoyEvent.Meter meter, CallTrace.Source traces,
+			int ipv6Prefix) {
 		this.domains = domains;
 		this.policies = policies;
 		this.deciding = deciding;
 		this.answers = answers;
 		this.allowUnknown = allowUnknown;
 		this.meter = meter;
+		this.traces = traces;
+		this.ipv6Prefix = ipv6Prefix;
 	}
 
 	@Override
@@ -77,12 +86,26 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 				answer.send(this.answers.unknown(message.getDescriptorsCount(), unknownDomain()));
 				return;
 			}
-			EnvoyPlan plan = EnvoyPlan.of(message, domain, this.policies.get());
-			plan.ignored().forEach(this.meter::count);
-			new Run(plan, Context.current().getDeadline(), answer).next();
+			run(message, domain, answer).next();
 		}
 		catch (StatusException | RuntimeException ex) {
 			answer.fail(ex);
+		}
+	}
+
+	/** An error of ours would make Envoy let the request pass. */
+	private Run run(RateLimitRequest message, EnvoyDomain domain, UnaryAnswer<RateLimitResponse> answer)
+			throws StatusException {
+		CallTrace trace = this.traces.find(null);
+		try {
+			EnvoyPlan plan = EnvoyPlan.of(message, domain, this.policies.get(), this.ipv6Prefix);
+			plan.ignored().forEach(this.meter::count);
+			Deadline deadline = Context.current().getDeadline();
+			return new Run(plan, (request) -> this.deciding.decide(request, deadline), trace, answer);
+		}
+		catch (RuntimeException ex) {
+			return new Run(EnvoyPlan.unplanned(message, domain), (request) -> this.deciding.degrade(request, ex), trace,
+					answer);
 		}
 	}
 
@@ -108,12 +131,13 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 	 * A check that costs 0 is a question: is there a permit left? The limiter never
 	 * refuses it, Envoy expects a refusal.
 	 */
-	private static Decision asked(Decision decision) {
+	private Decision asked(Decision decision) {
 		boolean empty = decision.cost() == 0 && decision.allowed() && !decision.shadow()
 				&& decision.limits().stream().anyMatch((status) -> status.remaining() == 0);
 		if (!empty) {
 			return decision;
 		}
+		this.meter.count(EnvoyEvent.NO_PERMIT_LEFT);
 		List<LimitStatus> limits = decision.limits()
 			.stream()
 			.map((status) -> (status.remaining() > 0) ? status
@@ -129,15 +153,19 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 
 		private final EnvoyPlan plan;
 
-		private final @Nullable Deadline deadline;
+		private final Function<Request, CompletableFuture<Decision>> limiter;
+
+		private final CallTrace trace;
 
 		private final UnaryAnswer<RateLimitResponse> answer;
 
 		private final List<Decision> decisions = new ArrayList<>(1);
 
-		Run(EnvoyPlan plan, @Nullable Deadline deadline, UnaryAnswer<RateLimitResponse> answer) {
+		Run(EnvoyPlan plan, Function<Request, CompletableFuture<Decision>> limiter, CallTrace trace,
+				UnaryAnswer<RateLimitResponse> answer) {
 			this.plan = plan;
-			this.deadline = deadline;
+			this.limiter = limiter;
+			this.trace = trace;
 			this.answer = answer;
 		}
 
@@ -147,13 +175,13 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 				return;
 			}
 			Request request = this.plan.checks().get(this.decisions.size()).request();
-			CompletableFuture<Decision> decision = EnvoyService.this.deciding.decide(request, this.deadline);
-			decision.whenComplete((decided, failure) -> {
+			this.limiter.apply(request).whenComplete((decided, failure) -> {
 				if (decided == null) {
 					giveBack();
 					this.answer.fail((failure != null) ? failure : new IllegalStateException("no decision"));
 					return;
 				}
+				this.trace.decided(decided);
 				Decision asked = asked(decided);
 				this.decisions.add(asked);
 				if (asked.allowed()) {
@@ -177,11 +205,26 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 				return;
 			}
 			try {
-				this.answer.send(EnvoyService.this.answers.answer(this.plan, this.decisions));
+				this.answer.send(EnvoyService.this.answers.answer(this.plan, this.decisions, this.trace.id()));
 			}
-			catch (StatusException | RuntimeException ex) {
+			catch (StatusException ex) {
 				this.answer.fail(ex);
 			}
+			catch (RuntimeException ex) {
+				giveBack();
+				degrade(ex);
+			}
+		}
+
+		/** The answer failed: the failure mode of the first policy decides. */
+		private void degrade(RuntimeException failure) {
+			Request request = this.plan.checks().isEmpty() ? null : this.plan.checks().get(0).request();
+			if (request == null) {
+				this.answer.fail(failure);
+				return;
+			}
+			EnvoyService.this.deciding.degrade(request, failure)
+				.thenAccept((decided) -> this.answer.send(EnvoyAnswers.plain(this.plan, decided.allowed())));
 		}
 
 	}

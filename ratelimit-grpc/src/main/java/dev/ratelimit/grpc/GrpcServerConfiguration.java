@@ -3,23 +3,32 @@ package dev.ratelimit.grpc;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ForkJoinPool;
 
 import io.grpc.BindableService;
 import io.grpc.ServerInterceptor;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.TaskExecutor;
+import org.springframework.http.ResponseEntity;
 
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.admin.AdminCheck;
+import dev.ratelimit.admin.AdminDoors;
+import dev.ratelimit.admin.AdminOperations;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.config.DimensionMapper;
 import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.config.RateLimitProperties;
 import dev.ratelimit.web.CallCheck;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
@@ -42,17 +51,21 @@ class GrpcServerConfiguration {
 	@Bean
 	RateLimiterService rateLimitGrpcService(RequestResolver resolver, ObjectProvider<CallerTokens> tokens,
 			Deciding deciding, HttpAnswers answers, Policies policies, RateLimitProperties properties,
-			Map<String, DimensionResolver> resolvers) {
-		return new RateLimiterService(
+			Map<String, DimensionResolver> resolvers, ObjectProvider<CallTrace.Source> traces,
+			ObjectProvider<AdminCalls> admin) {
+		MessageChecks checks = new MessageChecks(
 				new CheckRequests(resolver, tokens.getIfAvailable(() -> CallerTokens.NONE),
 						properties.identity().apiKeyHeader(),
 						DimensionMapper.chosen(DimensionMapper.map(properties.dimensions(), resolvers))),
 				deciding, new CheckAnswers(answers), (id) -> !policies.get().versions(id).isEmpty());
+		return new RateLimiterService(checks, traces.getIfAvailable(() -> CallTrace.Source.NONE),
+				admin.getIfAvailable());
 	}
 
 	@Bean
 	EnvoyService rateLimitGrpcEnvoyService(GrpcProperties grpc, Deciding deciding, HttpAnswers answers,
-			Policies policies, RateLimitProperties properties, ObjectProvider<EnvoyEvent.Meter> meter) {
+			Policies policies, RateLimitProperties properties, ObjectProvider<EnvoyEvent.Meter> meter,
+			ObjectProvider<CallTrace.Source> traces) {
 		Map<String, EnvoyDomain> domains = new HashMap<>();
 		grpc.envoy().domains().forEach((name, domain) -> domains.put(name, EnvoyDomain.of(name, domain)));
 		if (!domains.isEmpty() && grpc.trustedPeers().isEmpty()) {
@@ -62,7 +75,8 @@ class GrpcServerConfiguration {
 		}
 		return new EnvoyService(domains, policies, deciding, new EnvoyAnswers(answers, grpc.envoy().onDeny()),
 				properties.onUnknownPolicy() == RateLimitProperties.OnUnknownPolicy.ALLOW,
-				meter.getIfAvailable(() -> EnvoyEvent.Meter.NONE));
+				meter.getIfAvailable(() -> EnvoyEvent.Meter.NONE), traces.getIfAvailable(() -> CallTrace.Source.NONE),
+				properties.identity().ipv6Prefix());
 	}
 
 	@Bean
@@ -82,6 +96,25 @@ class GrpcServerConfiguration {
 			.map(RateLimitGrpcAutoConfiguration.Observing::interceptor)
 			.toList();
 		return new RateLimitGrpcServer(properties, services, interceptors, peers, tls);
+	}
+
+	/**
+	 * The operations of administrators, whose problems are responses of Spring Web.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ResponseEntity.class)
+	static class AdminConfiguration {
+
+		@Bean
+		AdminCalls rateLimitGrpcAdminCalls(ObjectProvider<AdminOperations> operations, ObjectProvider<AdminDoors> doors,
+				ObjectProvider<AdminCheck> check, ObjectProvider<CallerTokens> tokens,
+				@Qualifier("applicationTaskExecutor") ObjectProvider<TaskExecutor> executor) {
+			TaskExecutor application = executor.getIfAvailable();
+			return new AdminCalls(operations::getObject, doors.getIfAvailable(() -> AdminDoors.READ_ONLY),
+					() -> check.getObject() != AdminCheck.ANYBODY, tokens.getIfAvailable(() -> CallerTokens.NONE),
+					(application != null) ? application : ForkJoinPool.commonPool());
+		}
+
 	}
 
 }

@@ -18,11 +18,11 @@ import dev.ratelimit.web.WebCall;
  *
  * @param path path of the method
  * @param route what is called, {@code null} if the caller's message says it
- * @param apiKey an API key in place of the one in the metadata, {@code null} for that
+ * @param apiKeys the API keys of the caller, {@code null} for those in the metadata
  * @param apiKeyHeader name of the metadata that hold an API key
  */
 record MessageCall(String path, @Nullable String route, Metadata metadata, Peer peer, @Nullable Principal principal,
-		@Nullable String apiKey, String apiKeyHeader) implements WebCall {
+		@Nullable List<String> apiKeys, String apiKeyHeader) implements WebCall {
 
 	@Override
 	public String rawPath() {
@@ -31,8 +31,8 @@ record MessageCall(String path, @Nullable String route, Metadata metadata, Peer 
 
 	@Override
 	public List<String> headers(String name) {
-		if (this.apiKey != null && name.equalsIgnoreCase(this.apiKeyHeader)) {
-			return List.of(this.apiKey);
+		if (this.apiKeys != null && name.equalsIgnoreCase(this.apiKeyHeader)) {
+			return this.apiKeys;
 		}
 		String key = name.toLowerCase(Locale.ROOT);
 		if (key.equals("x-forwarded-for") || key.equals("x-request-id")) {
@@ -56,6 +56,11 @@ record MessageCall(String path, @Nullable String route, Metadata metadata, Peer 
 	@Override
 	public @Nullable InetAddress remoteAddress() {
 		return this.peer.address();
+	}
+
+	@Override
+	public boolean forwards() {
+		return false;
 	}
 
 	/** Without the values: they may be personal data. */

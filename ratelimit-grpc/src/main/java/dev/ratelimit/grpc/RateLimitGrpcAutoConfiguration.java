@@ -39,6 +39,7 @@ import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.config.RateLimitProperties;
 import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.web.CallCheck;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
 
@@ -63,11 +64,12 @@ public final class RateLimitGrpcAutoConfiguration {
 	@ConditionalOnMissingBean
 	RateLimitServerInterceptor rateLimitServerInterceptor(GrpcProperties grpc, RateLimiter limiter,
 			RequestResolver resolver, ObjectProvider<CallerTokens> tokens, HttpAnswers answers,
-			RateLimitProperties properties,
+			ObjectProvider<CallTrace.Source> traces, RateLimitProperties properties,
 			@Qualifier("applicationTaskExecutor") ObjectProvider<TaskExecutor> executor) {
 		TaskExecutor application = executor.getIfAvailable();
 		return new RateLimitServerInterceptor(new MethodPolicies(grpc.methods()), new CallCheck(resolver, limiter),
-				tokens.getIfAvailable(() -> CallerTokens.NONE), answers, properties.identity().apiKeyHeader(),
+				tokens.getIfAvailable(() -> CallerTokens.NONE), answers,
+				traces.getIfAvailable(() -> CallTrace.Source.NONE), properties.identity().apiKeyHeader(),
 				(application != null) ? application : ForkJoinPool.commonPool());
 	}
 

@@ -34,6 +34,15 @@ public final class RateLimitGrpcServer implements SmartLifecycle {
 
 	private static final String UNIX = "unix:";
 
+	private static final String PORT = "ratelimit.grpc.port";
+
+	private static final String ADDRESS = "ratelimit.grpc.address";
+
+	private static final String FREE_PORT = "Set '" + PORT + "' to a free port, or to 0 for any, and '" + ADDRESS
+			+ "' to an address of this host.";
+
+	private static final int MAX_PORT = 65_535;
+
 	/** The largest batch of checks is far below. */
 	private static final int MAX_MESSAGE_BYTES = 1024 * 1024;
 
@@ -87,9 +96,7 @@ public final class RateLimitGrpcServer implements SmartLifecycle {
 		try {
 			this.health = new HealthStatusManager();
 			Server server = build().start();
-			if (this.unix != null) {
-				this.unix.restrict();
-			}
+			restrict(server);
 			this.server = server;
 			this.health.setStatus(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, ServingStatus.SERVING);
 			this.services.forEach((service) -> this.health
@@ -100,6 +107,18 @@ public final class RateLimitGrpcServer implements SmartLifecycle {
 		catch (IOException ex) {
 			closeUnix();
 			throw notBound(ex);
+		}
+	}
+
+	private void restrict(Server server) throws IOException {
+		try {
+			if (this.unix != null) {
+				this.unix.restrict();
+			}
+		}
+		catch (IOException | RuntimeException ex) {
+			server.shutdownNow();
+			throw ex;
 		}
 	}
 
@@ -133,8 +152,16 @@ public final class RateLimitGrpcServer implements SmartLifecycle {
 			return this.unix.builder();
 		}
 		int port = this.properties.port();
-		return NettyServerBuilder
-			.forAddress(address.isBlank() ? new InetSocketAddress(port) : new InetSocketAddress(address, port));
+		if (port < 0 || port > MAX_PORT) {
+			throw cannotListen(PORT, Integer.toString(port), "a port is 0 to " + MAX_PORT, FREE_PORT);
+		}
+		InetSocketAddress socket = address.isBlank() ? new InetSocketAddress(port)
+				: new InetSocketAddress(address, port);
+		if (socket.isUnresolved()) {
+			throw cannotListen(ADDRESS, address, "unknown host",
+					"Set '" + ADDRESS + "' to an address of this host, or leave it empty for all.");
+		}
+		return NettyServerBuilder.forAddress(socket);
 	}
 
 	private InvalidPolicyException notBound(IOException failure) {
@@ -142,13 +169,16 @@ public final class RateLimitGrpcServer implements SmartLifecycle {
 		while (cause.getCause() != null) {
 			cause = cause.getCause();
 		}
-		boolean unix = this.properties.address().startsWith(UNIX);
-		String setting = unix ? "ratelimit.grpc.address" : "ratelimit.grpc.port";
-		String value = unix ? this.properties.address() : Integer.toString(this.properties.port());
+		String reason = String.valueOf(cause.getMessage());
+		return this.properties.address().startsWith(UNIX)
+				? cannotListen(ADDRESS, this.properties.address(), reason,
+						"Set '" + ADDRESS + "' to a path that no other process uses.")
+				: cannotListen(PORT, Integer.toString(this.properties.port()), reason, FREE_PORT);
+	}
+
+	private static InvalidPolicyException cannotListen(String setting, String value, String reason, String fix) {
 		return new InvalidPolicyException(setting,
-				"The gRPC server cannot listen: '" + setting + "' is " + value + " (" + cause.getMessage() + ").",
-				unix ? "Set 'ratelimit.grpc.address' to a path that no other process uses."
-						: "Set 'ratelimit.grpc.port' to a free port, or to 0 for any, and 'ratelimit.grpc.address' to an address of this host.");
+				"The gRPC server cannot listen: '" + setting + "' is " + value + " (" + reason + ").", fix);
 	}
 
 	/** Without a web server, nothing else keeps the process alive. */

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.web.CallCheck;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswer;
 import dev.ratelimit.web.HttpAnswers;
 
@@ -41,6 +42,8 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 
 	private final HttpAnswers answers;
 
+	private final CallTrace.Source traces;
+
 	private final String apiKeyHeader;
 
 	private final Executor executor;
@@ -51,11 +54,12 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 	 * block, and the thread that brings the decision is Redis's or one of the tokens'
 	 */
 	RateLimitServerInterceptor(MethodPolicies policies, CallCheck check, CallerTokens tokens, HttpAnswers answers,
-			String apiKeyHeader, Executor executor) {
+			CallTrace.Source traces, String apiKeyHeader, Executor executor) {
 		this.policies = policies;
 		this.check = check;
 		this.tokens = tokens;
 		this.answers = answers;
+		this.traces = traces;
 		this.apiKeyHeader = apiKeyHeader;
 		this.executor = executor;
 	}
@@ -70,11 +74,12 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 		}
 		PendingListener<Q> listener = new PendingListener<>();
 		Context context = Context.current();
+		CallTrace trace = this.traces.find(null);
 		CompletableFuture<Decision> pending = this.tokens.principal(headers)
 			.thenCompose((principal) -> decide(method, policy, headers, Peer.of(call.getAttributes()), principal));
 		boolean atOnce = pending.isDone();
 		pending.whenComplete((decision, failure) -> {
-			Runnable start = context.wrap(() -> decided(decision, failure, call, headers, next, listener));
+			Runnable start = context.wrap(() -> decided(decision, failure, trace, call, headers, next, listener));
 			if (atOnce) {
 				start.run();
 			}
@@ -93,7 +98,7 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 			if (decision != null) {
 				decision.giveBack();
 			}
-			close(call, Statuses.error(Code.UNAVAILABLE, "The service has no thread for the call", null));
+			close(call, Statuses.busy());
 		}
 	}
 
@@ -103,8 +108,8 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 		return this.check.decide(new CallCheck.Subject(call, policy, null, Map.of(), null, null));
 	}
 
-	private <Q, A> void decided(@Nullable Decision decision, @Nullable Throwable failure, ServerCall<Q, A> call,
-			Metadata headers, ServerCallHandler<Q, A> next, PendingListener<Q> listener) {
+	private <Q, A> void decided(@Nullable Decision decision, @Nullable Throwable failure, CallTrace trace,
+			ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next, PendingListener<Q> listener) {
 		if (decision == null) {
 			close(call, Statuses.of((failure != null) ? failure : new IllegalStateException("no decision")));
 		}
@@ -112,9 +117,11 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 			decision.giveBack();
 		}
 		else if (!decision.allowed()) {
-			close(call, refusal(decision));
+			trace.decided(decision);
+			close(call, refusal(decision, trace));
 		}
 		else {
+			trace.decided(decision);
 			try {
 				listener.open(next.startCall(call, headers));
 			}
@@ -130,17 +137,21 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 	}
 
 	/** The facts of the problem document, as details of an error. */
-	private StatusException refusal(Decision decision) {
+	private StatusException refusal(Decision decision, CallTrace trace) {
 		Long retryAfter = this.answers.retryAfter(decision);
 		if (decision.outcome() == Decision.Outcome.ERROR) {
 			return Statuses.unavailable((retryAfter != null) ? retryAfter : 1);
 		}
 		boolean denied = decision.outcome() == Decision.Outcome.DENIED;
 		boolean unknown = denied && decision.reason() == Decision.Reason.IDENTITY;
-		Code code = unknown ? Code.UNAUTHENTICATED : denied ? Code.PERMISSION_DENIED : Code.RESOURCE_EXHAUSTED;
-		HttpAnswer.Problem problem = this.answers.answer(decision, null).problem();
+		boolean banned = decision.reason() == Decision.Reason.BAN;
+		Code code = unknown ? Code.UNAUTHENTICATED
+				: (denied && !banned) ? Code.PERMISSION_DENIED : Code.RESOURCE_EXHAUSTED;
+		HttpAnswer.Problem problem = this.answers.answer(decision, trace.id()).problem();
 		Map<String, Object> members = (problem != null) ? problem.members() : Map.of();
-		ErrorInfo.Builder info = ErrorInfo.newBuilder().setDomain(DOMAIN).setReason(reason(code));
+		ErrorInfo.Builder info = ErrorInfo.newBuilder()
+			.setDomain(DOMAIN)
+			.setReason(banned ? "CALLER_BANNED" : reason(code));
 		members.forEach((name, value) -> {
 			if (value != null && !name.equals("status") && !name.equals("title") && !name.equals("detail")) {
 				info.putMetadata(name, value.toString());

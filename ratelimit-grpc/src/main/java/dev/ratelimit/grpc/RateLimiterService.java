@@ -1,84 +1,141 @@
 package dev.ratelimit.grpc;
 
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Predicate;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 
+import com.google.rpc.Code;
 import io.grpc.Context;
 import io.grpc.StatusException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
-import dev.ratelimit.Request;
+import dev.ratelimit.grpc.v1.CheckBatch;
 import dev.ratelimit.grpc.v1.CheckRequest;
 import dev.ratelimit.grpc.v1.CheckResponse;
+import dev.ratelimit.grpc.v1.CheckResults;
+import dev.ratelimit.grpc.v1.ConfigurePolicyRequest;
+import dev.ratelimit.grpc.v1.GetPolicyRequest;
+import dev.ratelimit.grpc.v1.GetUsageRequest;
+import dev.ratelimit.grpc.v1.ListPoliciesRequest;
+import dev.ratelimit.grpc.v1.PolicyResponse;
 import dev.ratelimit.grpc.v1.RateLimiterGrpc;
+import dev.ratelimit.grpc.v1.ResetUsageRequest;
+import dev.ratelimit.grpc.v1.UsageResponse;
+import dev.ratelimit.web.CallTrace;
 
 /**
  * The native service.
  */
 final class RateLimiterService extends RateLimiterGrpc.RateLimiterImplBase {
 
-	private static final String CHECK = "/" + RateLimiterGrpc.getCheckMethod().getFullMethodName();
+	private final MessageChecks checks;
 
-	private final CheckRequests requests;
+	private final CallTrace.Source traces;
 
-	private final Deciding deciding;
-
-	private final CheckAnswers answers;
-
-	private final Predicate<String> known;
+	private final @Nullable AdminCalls admin;
 
 	/**
 	 * Creates the service.
-	 * @param known whether there is a policy with an id
+	 * @param admin the operations of administrators, {@code null} if there are none
 	 */
-	RateLimiterService(CheckRequests requests, Deciding deciding, CheckAnswers answers, Predicate<String> known) {
-		this.requests = requests;
-		this.deciding = deciding;
-		this.answers = answers;
-		this.known = known;
+	RateLimiterService(MessageChecks checks, CallTrace.Source traces, @Nullable AdminCalls admin) {
+		this.checks = checks;
+		this.traces = traces;
+		this.admin = admin;
 	}
 
 	@Override
 	public void check(CheckRequest message, StreamObserver<CheckResponse> observer) {
-		CurrentCall call = CurrentCall.get();
-		Context context = Context.current();
+		CallTrace trace = this.traces.find(null);
 		UnaryAnswer<CheckResponse> answer = new UnaryAnswer<>((ServerCallStreamObserver<CheckResponse>) observer);
-		this.requests.resolve(CHECK, message, call)
-			.thenCompose((request) -> decide(request, call, context))
+		CurrentCall call = CurrentCall.get();
+		this.checks.decide(message, call, this.checks.principal(call), Context.current().getDeadline())
 			.whenComplete((decision, failure) -> {
 				if (decision == null) {
 					answer.fail((failure != null) ? failure : new IllegalStateException("no decision"));
 				}
+				else if (answer.isCancelled()) {
+					decision.giveBack();
+				}
 				else {
-					answer(decision, answer);
+					trace.decided(decision);
+					send(decision, answer);
 				}
 			});
 	}
 
-	private void answer(Decision decision, UnaryAnswer<CheckResponse> answer) {
-		if (answer.isCancelled()) {
-			decision.giveBack();
-			return;
-		}
+	@Override
+	public StreamObserver<CheckBatch> checkMany(StreamObserver<CheckResults> observer) {
+		return CheckStream.open(this.checks, CurrentCall.get(), (ServerCallStreamObserver<CheckResults>) observer);
+	}
+
+	private void send(Decision decision, UnaryAnswer<CheckResponse> answer) {
 		try {
-			answer.send(this.answers.answer(decision));
+			answer.send(this.checks.answer(decision));
 		}
 		catch (StatusException | RuntimeException ex) {
 			answer.fail(ex);
 		}
 	}
 
-	private CompletableFuture<Decision> decide(Request request, CurrentCall call, Context context) {
-		if (!this.known.test(request.policy())) {
-			return CompletableFuture.failedFuture(unknownPolicy());
-		}
-		return this.deciding.decide(request, call.peer().trusted() ? context.getDeadline() : null);
+	@Override
+	public void getUsage(GetUsageRequest message, StreamObserver<UsageResponse> observer) {
+		answer((admin, call) -> admin.usage(message, call), RateLimiterService::usage, observer);
 	}
 
-	private static StatusException unknownPolicy() {
-		return Statuses.notFound("policy: there is no policy with this id");
+	@Override
+	public void resetUsage(ResetUsageRequest message, StreamObserver<UsageResponse> observer) {
+		answer((admin, call) -> admin.reset(message, call), RateLimiterService::usage, observer);
+	}
+
+	@Override
+	public void getPolicy(GetPolicyRequest message, StreamObserver<PolicyResponse> observer) {
+		answer((admin, call) -> admin.policy(message, call), RateLimiterService::policy, observer);
+	}
+
+	@Override
+	public void configurePolicy(ConfigurePolicyRequest message, StreamObserver<PolicyResponse> observer) {
+		answer((admin, call) -> admin.configure(message, call), RateLimiterService::policy, observer);
+	}
+
+	@Override
+	public void listPolicies(ListPoliciesRequest message, StreamObserver<PolicyResponse> observer) {
+		if (this.admin == null) {
+			super.listPolicies(message, observer);
+			return;
+		}
+		PolicyStream.send(this.admin.policies(CurrentCall.get()), RateLimiterService::policy,
+				(ServerCallStreamObserver<PolicyResponse>) observer);
+	}
+
+	private <A> void answer(BiFunction<AdminCalls, CurrentCall, CompletableFuture<Map<String, Object>>> operation,
+			Function<Map<String, Object>, A> message, StreamObserver<A> observer) {
+		UnaryAnswer<A> answer = new UnaryAnswer<>((ServerCallStreamObserver<A>) observer);
+		if (this.admin == null) {
+			answer
+				.fail(Statuses.error(Code.UNIMPLEMENTED, "The application has no operations of administrators", null));
+			return;
+		}
+		operation.apply(this.admin, CurrentCall.get()).whenComplete((document, failure) -> {
+			if (document != null) {
+				answer.send(message.apply(document));
+			}
+			else {
+				answer.fail(AdminStatuses.of((failure != null) ? failure : new IllegalStateException("no answer")));
+			}
+		});
+	}
+
+	private static UsageResponse usage(Map<String, Object> document) {
+		return UsageResponse.newBuilder().setUsage(Structs.of(document)).build();
+	}
+
+	private static PolicyResponse policy(Map<String, Object> document) {
+		return PolicyResponse.newBuilder().setPolicy(Structs.of(document)).build();
 	}
 
 }

@@ -52,6 +52,13 @@ final class Statuses {
 				retryInfo(retryAfterSeconds));
 	}
 
+	/**
+	 * No thread takes the call.
+	 */
+	static StatusException busy() {
+		return error(Code.UNAVAILABLE, "The service has no thread for the call", null);
+	}
+
 	static RetryInfo retryInfo(long seconds) {
 		return RetryInfo.newBuilder().setRetryDelay(Duration.newBuilder().setSeconds(seconds)).build();
 	}

@@ -1,12 +1,14 @@
 package dev.ratelimit.grpc;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
@@ -47,7 +49,7 @@ final class UnixSocket {
 	}
 
 	NettyServerBuilder builder() throws IOException {
-		removeLeftover();
+		requireFree();
 		return NettyServerBuilder.forAddress(new DomainSocketAddress(this.path.toFile()))
 			.channelType(EpollServerDomainSocketChannel.class)
 			.bossEventLoopGroup(this.acceptor)
@@ -59,29 +61,33 @@ final class UnixSocket {
 		Files.setPosixFilePermissions(this.path, PosixFilePermissions.fromString(MODE));
 	}
 
-	/** A process that was killed leaves its file behind, and nobody answers there. */
-	private void removeLeftover() throws IOException {
-		if (!Files.exists(this.path) || Files.isRegularFile(this.path, LinkOption.NOFOLLOW_LINKS)
-				|| Files.isDirectory(this.path)) {
+	/**
+	 * Makes sure that the path is free: Netty deletes whatever is there. A process that
+	 * was killed leaves its socket behind, and connections to it are refused.
+	 */
+	private void requireFree() throws IOException {
+		if (!Files.exists(this.path, LinkOption.NOFOLLOW_LINKS)) {
 			return;
+		}
+		if (!Files.readAttributes(this.path, BasicFileAttributes.class).isOther()) {
+			throw new IOException("there is a file that is not a socket");
 		}
 		try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
 			channel.connect(UnixDomainSocketAddress.of(this.path));
+			throw new IOException("another process listens there");
 		}
-		catch (IOException ex) {
+		catch (ConnectException ex) {
 			Files.deleteIfExists(this.path);
 		}
 	}
 
+	/**
+	 * Netty deletes the file when the server stops listening. After that, the path may
+	 * belong to a new process.
+	 */
 	void close() {
 		this.acceptor.shutdownGracefully();
 		this.workers.shutdownGracefully();
-		try {
-			Files.deleteIfExists(this.path);
-		}
-		catch (IOException ex) {
-			// The next start removes it.
-		}
 	}
 
 }

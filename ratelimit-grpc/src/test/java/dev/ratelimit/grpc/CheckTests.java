@@ -1,5 +1,10 @@
 package dev.ratelimit.grpc;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -27,6 +32,7 @@ import dev.ratelimit.web.WebCall;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The native service over a socket.
@@ -238,6 +244,75 @@ class CheckTests {
 				GrpcApplication.TRUSTED)) {
 			application.client().check(orders().putDimensions("tenant", "acme").build());
 			assertThat(application.bean(Recorder.class).requests.remove().dimensions()).doesNotContainKey(Dimension.IP);
+		}
+	}
+
+	@Test
+	void keyOfATrustedPeerSaysNothingAboutTheCallerItNames() {
+		String digest = "sha256:" + HexFormat.of().formatHex(sha256("sk_service"));
+		try (GrpcApplication application = GrpcApplication.start(List.of(Recorder.class), PER_TENANT, THREE_A_DAY,
+				GrpcApplication.TRUSTED, "ratelimit.identity.api-keys[" + digest + "].tier=pro",
+				"ratelimit.allow[0].api-key=sk_service")) {
+			RateLimiterBlockingStub service = application.client("x-api-key", "sk_service");
+			assertThat(service.check(orders().build()).getReason()).isEqualTo("list");
+			assertThat(application.bean(Recorder.class).requests.remove().tier()).isEqualTo("pro");
+			assertThat(service.check(orders().putDimensions("tenant", "acme").build()).getReason()).isEqualTo("limits");
+			Request named = application.bean(Recorder.class).requests.remove();
+			assertThat(named.dimensions()).doesNotContainKey(Dimension.API_KEY);
+			assertThat(named.tier()).isNull();
+			service.check(orders().putDimensions("tenant", "acme").putDimensions("api-key", "sk_other").build());
+			assertThat(application.bean(Recorder.class).requests.remove().dimensions()).containsEntry(Dimension.API_KEY,
+					"sk_other");
+		}
+	}
+
+	private static byte[] sha256(String text) {
+		try {
+			return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Test
+	void addressOfTheSocketIsVerifiedBehindTrustedHopsToo() {
+		try (GrpcApplication application = GrpcApplication.start(PER_TENANT, THREE_A_DAY,
+				"ratelimit.identity.trusted-hops=1", "ratelimit.allow[0].ip=127.0.0.1/32")) {
+			assertThat(application.client().check(orders().build()).getReason()).isEqualTo("list");
+		}
+	}
+
+	@Test
+	void addressOfAKnownProxyIsNotVerified() {
+		try (GrpcApplication application = GrpcApplication.start(PER_TENANT, THREE_A_DAY,
+				"ratelimit.identity.trusted-hops=1", "ratelimit.identity.trusted-proxies=127.0.0.0/8",
+				"ratelimit.allow[0].ip=127.0.0.1/32")) {
+			assertThat(application.client().check(orders().build()).getReason()).isEqualTo("limits");
+		}
+	}
+
+	@Test
+	void checkWithoutACostTakesTheEstimateOfThePolicy() {
+		try (GrpcApplication application = GrpcApplication.start(PER_TENANT, THREE_A_DAY, GrpcApplication.TRUSTED,
+				"ratelimit.policies.orders.cost.estimate=2")) {
+			assertThat(application.client().check(orders().putDimensions("tenant", "acme").build()).getRemaining())
+				.isEqualTo(1);
+		}
+	}
+
+	@Test
+	void banIsAnAnswerWithTheTimeToWait() {
+		try (GrpcApplication application = GrpcApplication.start(GrpcApplication.TRUSTED,
+				"ratelimit.policies.orders.limits.per-user.by=user",
+				"ratelimit.policies.orders.limits.per-user.quota=1/d", "ratelimit.policies.orders.penalty.after=1",
+				"ratelimit.policies.orders.penalty.ban-after=2")) {
+			RateLimiterBlockingStub client = application.client();
+			CheckRequest request = orders().putDimensions("user", "ann").build();
+			CheckResponse answer = await().atMost(Duration.ofSeconds(60))
+				.until(() -> client.check(request), (given) -> given.getReason().equals("ban"));
+			assertThat(answer.getAllowed()).isFalse();
+			assertThat(answer.getRetryAfter().getSeconds()).isPositive();
 		}
 	}
 

@@ -1,5 +1,6 @@
 package dev.ratelimit.grpc;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,6 +37,7 @@ import dev.ratelimit.web.DimensionResolver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Envoy's rate-limit service over a socket.
@@ -64,7 +66,8 @@ class EnvoyTests {
 			"ratelimit.policies.strict.limits.per-tenant.by=tenant",
 			"ratelimit.policies.strict.limits.per-tenant.quota=10/d",
 			"ratelimit.policies.strict.limits.per-user.by=user", "ratelimit.policies.strict.limits.per-user.quota=1/d",
-			"ratelimit.policies.strict.on-missing-identity=deny", "ratelimit.deny[0].tenant=evil" };
+			"ratelimit.policies.strict.on-missing-identity=deny", "ratelimit.deny[0].tenant=evil",
+			"ratelimit.deny[1].user=evil" };
 
 	private static GrpcApplication application;
 
@@ -215,6 +218,71 @@ class EnvoyTests {
 		assertThat(denied.getOverallCode()).isEqualTo(Code.OVER_LIMIT);
 		assertThat(denied.getStatuses(0).getCode()).isEqualTo(Code.OVER_LIMIT);
 		assertThat(problem(denied)).doesNotContainKey("status");
+	}
+
+	@Test
+	void callerOnTheDenyListIsOverLimitInEveryDescriptorAlsoWithoutALimit() {
+		RateLimitResponse denied = ask(message("edge", "client_id=evil,generic_key=x"));
+		assertThat(denied.getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+		assertThat(denied.getStatuses(0).getCode()).isEqualTo(Code.OVER_LIMIT);
+	}
+
+	@Test
+	void unknownPolicyUnderDenyIsOverLimitInItsDescriptor() {
+		try (GrpcApplication denying = start("ratelimit.on-unknown-policy=deny")) {
+			RateLimitResponse denied = ask(denying, message("edge", "tenant=N;policy=none,tenant=N"));
+			assertThat(denied.getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+			assertThat(denied.getStatusesList()).extracting(DescriptorStatus::getCode)
+				.containsExactly(Code.OK, Code.OVER_LIMIT);
+		}
+	}
+
+	@Test
+	void permitsThatWereGivenBackAreShownAsLeft() {
+		RateLimitRequest.Builder message = message("strict", "policy=strict,tenant=N;policy=strict,client_id=N")
+			.toBuilder();
+		message.getDescriptorsBuilder(0).setHitsAddend(UInt64Value.of(4));
+		ask(message.build());
+		assertThat(ask(message.build()).getStatuses(0).getLimitRemaining()).isEqualTo(6);
+	}
+
+	@Test
+	void addressesOfOneIpv6NetworkAreChargedOnce() {
+		String network = "2001:db8:0:" + Integer.toHexString(this.caller);
+		RateLimitResponse answer = ask(message("edge", "authenticated=v6,remote_address=" + network
+				+ "::1;authenticated=v6,remote_address=" + network + "::2"));
+		assertThat(answer.getStatusesList()).extracting(DescriptorStatus::getLimitRemaining).containsExactly(1, 1);
+	}
+
+	@Test
+	void maskedAddressIsAnAddress() {
+		RateLimitRequest message = message("edge", "authenticated=false,remote_address=10.N.0.0/16");
+		assertThat(ask(message).getStatuses(0).getLimitRemaining()).isEqualTo(1);
+		assertThat(ask(message).getStatuses(0).getLimitRemaining()).isZero();
+		assertThat(ask(message("edge", "tenant=,remote_address=10.0.0.0/33")).getStatuses(0).hasCurrentLimit())
+			.isFalse();
+	}
+
+	@Test
+	void refusedQuestionIsMetered() {
+		double before = events("no-permit-left");
+		ask(message("edge", "authenticated=true,client_id=N").toBuilder().setHitsAddend(2).build());
+		assertThat(remaining("authenticated=true,client_id=N")).isZero();
+		assertThat(events("no-permit-left")).isEqualTo(before + 1);
+	}
+
+	@Test
+	void banIsOverLimitWithTheTimeToWait() {
+		try (GrpcApplication banning = start("ratelimit.policies.edge.penalty.after=1",
+				"ratelimit.policies.edge.penalty.ban-after=2")) {
+			RateLimitRequest message = message("edge", "authenticated=true,client_id=N");
+			RateLimitResponse answer = await().atMost(Duration.ofSeconds(60))
+				.until(() -> ask(banning, message),
+						(given) -> given.getRawBody().toStringUtf8().contains("#abnormal-usage-detected"));
+			assertThat(answer.getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+			assertThat(answer.getStatuses(0).getCode()).isEqualTo(Code.OVER_LIMIT);
+			assertThat(headers(answer)).containsKey("Retry-After");
+		}
 	}
 
 	@Test

@@ -1,5 +1,8 @@
 package dev.ratelimit.grpc;
 
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -11,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;
@@ -36,6 +40,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationConverter;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.config.InvalidPolicyException;
@@ -200,11 +205,107 @@ class GrpcServerTests {
 	}
 
 	@Test
+	void socketOfANewProcessOutlivesTheDrainOfTheOldOne(@TempDir Path directory) throws Exception {
+		Path socket = directory.resolve("ratelimit.sock");
+		String address = "ratelimit.grpc.address=unix:" + socket;
+		EpollEventLoopGroup loops = new EpollEventLoopGroup(1);
+		GrpcApplication old = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA, address);
+		try {
+			SlowLimiter limiter = old.bean(SlowLimiter.class);
+			CompletableFuture<CheckResponse> answer = new CompletableFuture<>();
+			RateLimiterGrpc.newStub(old.channel(unix(socket, loops))).check(CHECK, new FirstAnswer<>(answer));
+			await().atMost(LONG).until(() -> limiter.asked.isDone());
+			CompletableFuture<Void> stopped = CompletableFuture.runAsync(old.bean(RateLimitGrpcServer.class)::stop);
+			await().atMost(LONG).until(() -> !Files.exists(socket));
+			try (GrpcApplication next = GrpcApplication.start(BY_TENANT, QUOTA, address,
+					"ratelimit.grpc.trusted-peers=unix")) {
+				limiter.decide();
+				assertThat(answer).succeedsWithin(LONG);
+				assertThat(stopped).succeedsWithin(LONG);
+				assertThat(GrpcApplication.client(next.channel(unix(socket, loops))).check(CHECK).getAllowed())
+					.isTrue();
+			}
+		}
+		finally {
+			old.close();
+			loops.shutdownGracefully();
+		}
+	}
+
+	@Test
+	void leftoverSocketOfAKilledProcessIsReplaced(@TempDir Path directory) throws Exception {
+		Path socket = directory.resolve("ratelimit.sock");
+		try (ServerSocketChannel killed = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+			killed.bind(UnixDomainSocketAddress.of(socket));
+		}
+		assertThat(socket).exists();
+		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA,
+				"ratelimit.grpc.address=unix:" + socket)) {
+			assertThat(application.bean(RateLimitGrpcServer.class).isRunning()).isTrue();
+		}
+	}
+
+	@Test
+	void socketThatIsInUseFailsTheStartAndStays(@TempDir Path directory) throws Exception {
+		Path socket = directory.resolve("ratelimit.sock");
+		try (ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+			other.bind(UnixDomainSocketAddress.of(socket));
+			assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.address=unix:" + socket))
+				.isInstanceOf(InvalidPolicyException.class)
+				.hasMessageContaining("'ratelimit.grpc.address'");
+			assertThat(socket).exists();
+		}
+	}
+
+	@Test
+	void fileThatIsNoSocketFailsTheStartAndStays(@TempDir Path directory) throws Exception {
+		Path file = Files.writeString(directory.resolve("data.txt"), "data");
+		assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.address=unix:" + file))
+			.isInstanceOf(InvalidPolicyException.class);
+		assertThat(file).hasContent("data");
+	}
+
+	private static NettyChannelBuilder unix(Path socket, EpollEventLoopGroup loops) {
+		return NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
+			.channelType(EpollDomainSocketChannel.class)
+			.eventLoopGroup(loops)
+			.usePlaintext();
+	}
+
+	@Test
+	void portThatIsNoPortFailsTheStartAndNamesTheSetting() {
+		assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.port=70000"))
+			.isInstanceOf(InvalidPolicyException.class)
+			.hasMessageContaining("'ratelimit.grpc.port' is 70000");
+	}
+
+	@Test
+	void addressThatCannotBeFoundFailsTheStartAndNamesTheSetting() {
+		assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.address=host.invalid"))
+			.isInstanceOf(InvalidPolicyException.class)
+			.hasMessageContaining("'ratelimit.grpc.address' is host.invalid");
+	}
+
+	@Test
 	void deadlineOfAPeerThatIsNotTrustedIsAnError() {
 		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA)) {
 			StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class,
 					() -> application.client().withDeadlineAfter(1, TimeUnit.SECONDS).check(CHECK));
 			assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+		}
+	}
+
+	@Test
+	void tinyDeadlineOfATrustedPeerIsNotAFaultOfOurs() {
+		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA, GrpcApplication.TRUSTED,
+				"ratelimit.allow[0].tenant=friend")) {
+			Deciding deciding = application.bean(Deciding.class);
+			Deadline passed = Deadline.after(-1, TimeUnit.SECONDS);
+			Request request = Request.of("orders");
+			assertThat(deciding.decide(request.with(Dimension.TENANT, "acme"), passed)).succeedsWithin(LONG)
+				.satisfies((decision) -> assertThat(decision.reason()).isEqualTo(Decision.Reason.NOT_AWAITED));
+			assertThat(deciding.decide(request.with(Dimension.TENANT, "friend"), passed)).succeedsWithin(LONG)
+				.satisfies((decision) -> assertThat(decision.reason()).isEqualTo(Decision.Reason.LIST));
 		}
 	}
 

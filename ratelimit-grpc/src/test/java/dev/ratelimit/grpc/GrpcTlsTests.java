@@ -1,6 +1,7 @@
 package dev.ratelimit.grpc;
 
 import java.nio.file.Path;
+import java.util.Set;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -12,8 +13,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundleRegistry;
+import org.springframework.boot.ssl.SslOptions;
 import org.springframework.boot.ssl.pem.PemSslStoreBundle;
 import org.springframework.boot.ssl.pem.PemSslStoreDetails;
 
@@ -97,6 +100,16 @@ class GrpcTlsTests {
 			assertThat(check(changed, first, null)).isEqualTo(Status.Code.UNAVAILABLE);
 			assertThat(check(changed, second, null)).isEqualTo(Status.Code.UNAUTHENTICATED);
 		}
+	}
+
+	@Test
+	void ciphersOfTheBundleAreUsed() throws Exception {
+		SslOptions options = SslOptions.of(Set.of("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"), Set.of("TLSv1.2"));
+		PemSslStoreDetails details = PemSslStoreDetails.forCertificate(server.certificate())
+			.withPrivateKey(server.privateKey());
+		SslBundle bundle = SslBundle.of(new PemSslStoreBundle(details, null), null, options);
+		assertThat(BundleTls.of("grpc", new DefaultSslBundleRegistry("grpc", bundle)).cipherSuites())
+			.containsExactly("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384");
 	}
 
 	@Test

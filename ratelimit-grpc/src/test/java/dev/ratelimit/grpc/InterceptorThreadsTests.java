@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.Decision;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.web.CallCheck;
+import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HeaderOptions;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.IdentityOptions;
@@ -76,7 +77,7 @@ class InterceptorThreadsTests {
 				(request) -> this.answer);
 		HttpAnswers answers = new HttpAnswers(HeaderOptions.DEFAULTS, () -> 0, (most) -> 0, List.of());
 		new RateLimitServerInterceptor(new MethodPolicies(Map.of("grpc.health.v1.Health/*", "orders")), check,
-				CallerTokens.NONE, answers, "x-api-key", executor)
+				CallerTokens.NONE, answers, CallTrace.Source.NONE, "x-api-key", executor)
 			.interceptCall(this.call, new Metadata(), (call, headers) -> {
 				this.started.complete(Thread.currentThread());
 				return new ServerCall.Listener<>() {

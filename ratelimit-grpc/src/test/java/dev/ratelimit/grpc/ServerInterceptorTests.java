@@ -1,12 +1,14 @@
 package dev.ratelimit.grpc;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import io.grpc.Channel;
@@ -25,15 +27,18 @@ import io.grpc.stub.StreamObserver;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
 import dev.ratelimit.config.InvalidPolicyException;
+import dev.ratelimit.web.CallTrace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The interceptor on a server of the application, which has a service of its own.
@@ -124,6 +129,36 @@ class ServerInterceptorTests {
 	}
 
 	@Test
+	void banIsRefusedWithTheTimeToWait() throws Exception {
+		try (GrpcApplication application = GrpcApplication.start(OFF, BY_IP, QUOTA, ALL_METHODS,
+				"ratelimit.policies.orders.penalty.after=1", "ratelimit.policies.orders.penalty.ban-after=2")) {
+			serve(application, (channel) -> {
+				check(channel);
+				check(channel);
+				StatusRuntimeException refused = await().atMost(Duration.ofSeconds(60))
+					.until(() -> failure(channel), ServerInterceptorTests::isBan);
+				assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+				com.google.rpc.Status details = StatusProto.fromThrowable(refused);
+				assertThat(details.getDetails(1).unpack(RetryInfo.class).getRetryDelay().getSeconds()).isPositive();
+			});
+		}
+	}
+
+	@Test
+	void refusalNamesTheTraceOfTheCall() throws Exception {
+		try (GrpcApplication application = GrpcApplication.start(List.of(Traced.class), OFF, BY_IP, QUOTA,
+				ALL_METHODS)) {
+			serve(application, (channel) -> {
+				check(channel);
+				check(channel);
+				com.google.rpc.Status details = StatusProto.fromThrowable(failure(channel));
+				assertThat(details.getDetails(0).unpack(ErrorInfo.class).getMetadataMap()).containsEntry("traceId",
+						"trace-1");
+			});
+		}
+	}
+
+	@Test
 	void unknownPolicyOrMethodFailsTheStart() {
 		assertThat(GrpcApplication.failure(OFF, BY_IP, QUOTA, "ratelimit.grpc.methods[a.B/*]=ordres"))
 			.isInstanceOf(InvalidPolicyException.class)
@@ -131,6 +166,19 @@ class ServerInterceptorTests {
 		assertThat(GrpcApplication.failure(OFF, BY_IP, QUOTA, "ratelimit.grpc.methods[a.B]=orders"))
 			.isInstanceOf(InvalidPolicyException.class)
 			.hasMessageContaining("is not a gRPC method");
+	}
+
+	private static boolean isBan(StatusRuntimeException failure) {
+		try {
+			return StatusProto.fromThrowable(failure)
+				.getDetails(0)
+				.unpack(ErrorInfo.class)
+				.getReason()
+				.equals("CALLER_BANNED");
+		}
+		catch (InvalidProtocolBufferException ex) {
+			throw new AssertionError(ex);
+		}
 	}
 
 	private static void serve(GrpcApplication application, Calls calls) throws Exception {
@@ -182,6 +230,25 @@ class ServerInterceptorTests {
 			observer
 				.onNext(HealthCheckResponse.newBuilder().setStatus(HealthCheckResponse.ServingStatus.SERVING).build());
 			observer.onCompleted();
+		}
+
+	}
+
+	/** Every call is part of one trace. */
+	@Configuration(proxyBeanMethods = false)
+	static class Traced {
+
+		@Bean
+		@Primary
+		CallTrace.Source traces() {
+			return (observation) -> new CallTrace() {
+
+				@Override
+				public String id() {
+					return "trace-1";
+				}
+
+			};
 		}
 
 	}

@@ -1,0 +1,262 @@
+package dev.ratelimit.grpc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import com.google.rpc.Code;
+import io.grpc.Context;
+import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.RateLimiter;
+import dev.ratelimit.Request;
+import dev.ratelimit.grpc.v1.CheckBatch;
+import dev.ratelimit.grpc.v1.CheckRequest;
+import dev.ratelimit.grpc.v1.CheckResult;
+import dev.ratelimit.grpc.v1.CheckResults;
+import dev.ratelimit.grpc.v1.RateLimiterGrpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Streams of checks over a socket.
+ */
+class CheckManyTests {
+
+	private static final String BY_TENANT = "ratelimit.policies.orders.limits.per-tenant.by=tenant";
+
+	private static final String QUOTA = "ratelimit.policies.orders.limits.per-tenant.quota=100/d";
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private static CheckRequest check(String tenant) {
+		return CheckRequest.newBuilder().setPolicy("orders").putDimensions("tenant", tenant).build();
+	}
+
+	private static CheckBatch batch(String tenant, int from, int items) {
+		CheckBatch.Builder batch = CheckBatch.newBuilder();
+		for (int i = from; i < from + items; i++) {
+			batch.addItemsBuilder().setId("i" + i).setCheck(check(tenant));
+		}
+		return batch.build();
+	}
+
+	@Test
+	void tenThousandItemsOfALimitOfAHundredAreAdmittedAHundredTimes() {
+		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA, GrpcApplication.TRUSTED)) {
+			Client client = Client.open(application, true);
+			for (int i = 0; i < 10_000; i += 250) {
+				client.requests().onNext(batch("acme", i, 250));
+			}
+			client.requests().onCompleted();
+			assertThat(client.completed).succeedsWithin(LONG);
+			assertThat(client.results).hasSize(10_000);
+			assertThat(client.results.stream().map(CheckResult::getId).distinct()).hasSize(10_000);
+			assertThat(client.results).filteredOn((result) -> result.getResponse().getAllowed()).hasSize(100);
+		}
+	}
+
+	@Test
+	void itemThatIsInvalidFailsAlone() {
+		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA, GrpcApplication.TRUSTED)) {
+			Client client = Client.open(application, true);
+			CheckBatch.Builder batch = batch("acme", 0, 2).toBuilder();
+			batch.addItemsBuilder().setId("bad").setCheck(check("acme").toBuilder().setCost(-1));
+			batch.addItemsBuilder().setId("unknown").setCheck(check("acme").toBuilder().setPolicy("none"));
+			client.requests().onNext(batch.build());
+			client.requests().onCompleted();
+			assertThat(client.completed).succeedsWithin(LONG);
+			assertThat(client.find("bad").getError().getCode()).isEqualTo(Code.INVALID_ARGUMENT_VALUE);
+			assertThat(client.find("bad").getError().getDetailsCount()).isEqualTo(1);
+			assertThat(client.find("unknown").getError().getCode()).isEqualTo(Code.NOT_FOUND_VALUE);
+			assertThat(client.find("i1").getResponse().getAllowed()).isTrue();
+		}
+	}
+
+	@Test
+	void itemThatTakesLongerDoesNotHoldUpOthers() {
+		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA,
+				GrpcApplication.TRUSTED)) {
+			Client client = Client.open(application, true);
+			CheckBatch.Builder batch = batch("slow", 0, 1).toBuilder();
+			batch.addItemsBuilder().setId("quick").setCheck(check("acme"));
+			client.requests().onNext(batch.build());
+			client.requests().onCompleted();
+			await().atMost(LONG).until(() -> client.results.size() == 1);
+			assertThat(client.results.element().getId()).isEqualTo("quick");
+			assertThat(client.completed).isNotDone();
+			application.bean(SlowLimiter.class).decide();
+			assertThat(client.completed).succeedsWithin(LONG);
+			assertThat(client.find("i0").getResponse().getAllowed()).isTrue();
+		}
+	}
+
+	@Test
+	void clientThatDoesNotReadHasABoundOfItemsInFlight() {
+		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA,
+				GrpcApplication.TRUSTED)) {
+			SlowLimiter limiter = application.bean(SlowLimiter.class);
+			Client client = Client.open(application, false);
+			for (int i = 0; i < 10_000; i += 500) {
+				client.requests().onNext(batch("slow", i, 500));
+			}
+			await().atMost(LONG).until(() -> limiter.asked.get() == CheckStream.MOST_IN_FLIGHT);
+			// What the server has asked for is here; it takes nothing from what waits.
+			assertThat(application.client().check(check("acme")).getAllowed()).isTrue();
+			assertThat(limiter.asked).hasValue(CheckStream.MOST_IN_FLIGHT);
+			client.requests().cancel("enough", null);
+		}
+	}
+
+	@Test
+	void cancelledStreamGivesBack() {
+		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA,
+				GrpcApplication.TRUSTED)) {
+			SlowLimiter limiter = application.bean(SlowLimiter.class);
+			Client client = Client.open(application, true);
+			client.requests().onNext(batch("slow", 0, 7));
+			await().atMost(LONG).until(() -> limiter.asked.get() == 7);
+			client.requests().cancel("enough", null);
+			assertThat(limiter.left).succeedsWithin(LONG);
+			limiter.decide();
+			assertThat(limiter.returned).hasValue(7);
+		}
+	}
+
+	@Test
+	void messageWithTooManyItemsEndsTheStream() {
+		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA, GrpcApplication.TRUSTED)) {
+			Client client = Client.open(application, true);
+			client.requests().onNext(batch("acme", 0, CheckStream.MOST_ITEMS + 1));
+			assertThat(client.completed).failsWithin(LONG)
+				.withThrowableThat()
+				.satisfies((failure) -> assertThat(Status.fromThrowable(failure).getCode())
+					.isEqualTo(Status.Code.INVALID_ARGUMENT));
+		}
+	}
+
+	/** A client that keeps the results, or reads none of them. */
+	private static final class Client implements ClientResponseObserver<CheckBatch, CheckResults> {
+
+		private final boolean reads;
+
+		private final Queue<CheckResult> results = new ConcurrentLinkedQueue<>();
+
+		private final CompletableFuture<Void> completed = new CompletableFuture<>();
+
+		private final CompletableFuture<ClientCallStreamObserver<CheckBatch>> requests = new CompletableFuture<>();
+
+		private Client(boolean reads) {
+			this.reads = reads;
+		}
+
+		static Client open(GrpcApplication application, boolean reads) {
+			Client client = new Client(reads);
+			RateLimiterGrpc.newStub(application.channel()).withDeadlineAfter(60, TimeUnit.SECONDS).checkMany(client);
+			return client;
+		}
+
+		ClientCallStreamObserver<CheckBatch> requests() {
+			return this.requests.join();
+		}
+
+		CheckResult find(String id) {
+			return this.results.stream().filter((result) -> result.getId().equals(id)).findFirst().orElseThrow();
+		}
+
+		@Override
+		public void beforeStart(ClientCallStreamObserver<CheckBatch> requests) {
+			if (!this.reads) {
+				requests.disableAutoRequestWithInitial(0);
+			}
+			this.requests.complete(requests);
+		}
+
+		@Override
+		public void onNext(CheckResults message) {
+			this.results.addAll(message.getResultsList());
+		}
+
+		@Override
+		public void onError(Throwable failure) {
+			this.completed.completeExceptionally(failure);
+		}
+
+		@Override
+		public void onCompleted() {
+			this.completed.complete(null);
+		}
+
+	}
+
+	/** Decides requests of the tenant {@code slow} when it is told to. */
+	@Configuration(proxyBeanMethods = false)
+	static class SlowLimiter {
+
+		private final AtomicInteger asked = new AtomicInteger();
+
+		private final AtomicLong returned = new AtomicLong();
+
+		/** Completes when the server knows that a caller has left. */
+		private final CompletableFuture<Context> left = new CompletableFuture<>();
+
+		private final List<Runnable> waiting = new ArrayList<>();
+
+		@Bean
+		RateLimiter limiter() {
+			return this::check;
+		}
+
+		private CompletionStage<Decision> check(Request request) {
+			CompletableFuture<Decision> decision = new CompletableFuture<>();
+			if ("slow".equals(request.dimensions().get(Dimension.TENANT))) {
+				synchronized (this) {
+					this.waiting.add(() -> decision.complete(decided(request)));
+				}
+				Context.current().addListener(this.left::complete, Runnable::run);
+				this.asked.incrementAndGet();
+			}
+			else {
+				decision.complete(decided(request));
+			}
+			return decision;
+		}
+
+		/** One after the other, until none waits. */
+		void decide() {
+			for (Runnable next = next(); next != null; next = next()) {
+				next.run();
+			}
+		}
+
+		private synchronized @Nullable Runnable next() {
+			return this.waiting.isEmpty() ? null : this.waiting.remove(0);
+		}
+
+		private Decision decided(Request request) {
+			return new Decision(request.policy(), 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
+					Decision.Source.MEMORY, false, null, request.cost(), request.cost(), List.of(), (permits) -> {
+						this.returned.addAndGet(permits);
+						return CompletableFuture.completedStage(null);
+					});
+		}
+
+	}
+
+}
