@@ -1,5 +1,6 @@
 package dev.ratelimit.gateway;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -36,7 +37,12 @@ final class SettlingResponse extends TappedResponse {
 	 */
 	static ServerWebExchange readable(ServerWebExchange exchange) {
 		CallDecisions decisions = exchange.getAttribute(CallDecisions.ATTRIBUTE);
-		List<String> accepted = exchange.getRequest().getHeaders().getOrEmpty(ACCEPT_ENCODING);
+		List<String> accepted = new ArrayList<>();
+		exchange.getRequest().getHeaders().forEach((name, values) -> {
+			if (name.equalsIgnoreCase(ACCEPT_ENCODING)) {
+				accepted.addAll(values);
+			}
+		});
 		if (decisions == null || accepted.isEmpty()
 				|| decisions.settling().stream().noneMatch(SettlingResponse::isRead)) {
 			return exchange;
