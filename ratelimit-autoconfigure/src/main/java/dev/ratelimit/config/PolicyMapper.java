@@ -109,7 +109,7 @@ public final class PolicyMapper {
 		Policy.Settings settings = checked(at + ".timeout", "Set '" + at + ".timeout' to 1ms or more.",
 				() -> new Policy.Settings(properties.description(), properties.owner(), properties.enforcement(),
 						shadow, properties.onFailure(), floor, ceiling, properties.onMissingIdentity(),
-						properties.timeout(), properties.costs(), tiers, overrides, rollout, penalty, settling));
+						properties.timeout(), properties.costs(), tiers, overrides, rollout, penalty, settling, null));
 		requireOneCall(at, id, properties.algorithm(), limits, settings);
 		Policy policy = checked(at,
 				"Correct the id, limits, tiers or overrides of '" + at + "': 1 to " + Policy.MAX_LIMITS
