@@ -209,22 +209,6 @@ public abstract class IdempotencyContract {
 
 	@ParameterizedTest
 	@EnumSource
-	void attemptsKeepTheirPlaceAmongOtherRequests(Algorithm algorithm) {
-		Counter ann = counter(algorithm, "ann", "3/h");
-		CompletableFuture<Grant> one = this.counters.acquire(List.of(ann), Permits.exactly(1));
-		CompletableFuture<Grant> two = this.counters.acquire(List.of(ann), Permits.exactly(2), attempt("a"),
-				Counters.DEFAULT_TIMEOUT);
-		CompletableFuture<Grant> three = this.counters.acquire(List.of(ann), Permits.exactly(1));
-		CompletableFuture<Grant> four = this.counters.acquire(List.of(ann), Permits.exactly(2), attempt("a"),
-				Counters.DEFAULT_TIMEOUT);
-		assertThat(join(one).refused()).isFalse();
-		assertThat(join(two).refused()).isFalse();
-		assertThat(join(three).refused()).isTrue();
-		assertThat(isReplay(join(four))).isTrue();
-	}
-
-	@ParameterizedTest
-	@EnumSource
 	void firstSettleOfTwoAttemptsCounts(Algorithm algorithm) {
 		Counter ann = counter(algorithm, "ann", "10/h");
 		Grant first = attempt("a", 4, ann);
