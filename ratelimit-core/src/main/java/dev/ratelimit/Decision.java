@@ -26,10 +26,13 @@ import org.jspecify.annotations.Nullable;
  * @param receipt gives permits back
  * @param node the Redis node that refused, or that did not answer so that the failure
  * mode refused; {@code null} otherwise
+ * @param replay whether an earlier attempt of the same request was admitted, so that this
+ * one was admitted without being counted or, if it is refused, was refused by a limit
+ * that did not know the earlier one
  */
 public record Decision(String policy, long version, boolean allowed, Outcome outcome, Reason reason, Source source,
 		boolean shadow, @Nullable FailureMode mode, long cost, long granted, List<LimitStatus> limits, Receipt receipt,
-		@Nullable String node) {
+		@Nullable String node, boolean replay) {
 
 	private static final Comparator<LimitStatus> MOST_CONSTRAINED = Comparator.comparingLong(LimitStatus::remaining)
 		.thenComparing(Comparator.comparingLong(LimitStatus::resetAfterMicros).reversed());
@@ -41,6 +44,13 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 			boolean shadow, @Nullable FailureMode mode, long cost, long granted, List<LimitStatus> limits,
 			Receipt receipt) {
 		this(policy, version, allowed, outcome, reason, source, shadow, mode, cost, granted, limits, receipt, null);
+	}
+
+	public Decision(String policy, long version, boolean allowed, Outcome outcome, Reason reason, Source source,
+			boolean shadow, @Nullable FailureMode mode, long cost, long granted, List<LimitStatus> limits,
+			Receipt receipt, @Nullable String node) {
+		this(policy, version, allowed, outcome, reason, source, shadow, mode, cost, granted, limits, receipt, node,
+				false);
 	}
 
 	/**
@@ -75,15 +85,16 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	public Decision inShadow() {
 		Outcome shadow = (this.outcome == Outcome.REFUSED) ? Outcome.SHADOW_REFUSED : this.outcome;
 		return new Decision(this.policy, this.version, true, shadow, this.reason, this.source, true, this.mode,
-				this.cost, this.granted, this.limits, this.receipt, this.node);
+				this.cost, this.granted, this.limits, this.receipt, this.node, this.replay);
 	}
 
 	/**
 	 * The same decision with the node that caused it.
 	 */
 	public Decision at(@Nullable String node) {
-		return (node == null) ? this : new Decision(this.policy, this.version, this.allowed, this.outcome, this.reason,
-				this.source, this.shadow, this.mode, this.cost, this.granted, this.limits, this.receipt, node);
+		return (node == null) ? this
+				: new Decision(this.policy, this.version, this.allowed, this.outcome, this.reason, this.source,
+						this.shadow, this.mode, this.cost, this.granted, this.limits, this.receipt, node, this.replay);
 	}
 
 	/**
@@ -94,7 +105,7 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 		List<LimitStatus> limits = new ArrayList<>(this.limits);
 		limits.addAll(further);
 		return new Decision(this.policy, this.version, this.allowed, this.outcome, reason, this.source, this.shadow,
-				this.mode, this.cost, this.granted, limits, this.receipt, this.node);
+				this.mode, this.cost, this.granted, limits, this.receipt, this.node, this.replay);
 	}
 
 	/**
@@ -102,7 +113,7 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	 */
 	public Decision with(List<LimitStatus> limits) {
 		return new Decision(this.policy, this.version, this.allowed, this.outcome, this.reason, this.source,
-				this.shadow, this.mode, this.cost, this.granted, limits, this.receipt, this.node);
+				this.shadow, this.mode, this.cost, this.granted, limits, this.receipt, this.node, this.replay);
 	}
 
 	/**
@@ -185,7 +196,7 @@ public record Decision(String policy, long version, boolean allowed, Outcome out
 	 */
 	public Decision withReceipt(Receipt receipt) {
 		return new Decision(this.policy, this.version, this.allowed, this.outcome, this.reason, this.source,
-				this.shadow, this.mode, this.cost, this.granted, this.limits, receipt, this.node);
+				this.shadow, this.mode, this.cost, this.granted, this.limits, receipt, this.node, this.replay);
 	}
 
 	/**

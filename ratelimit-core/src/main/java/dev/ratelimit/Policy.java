@@ -193,15 +193,17 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 	 * {@code null} for nothing
 	 * @param settling how the true cost is learned after a request, {@code null} if it is
 	 * known before
+	 * @param idempotency how retries of an admitted request are recognised, {@code null}
+	 * if every request is counted
 	 */
 	public record Settings(String description, String owner, Enforcement enforcement, boolean shadow,
 			FailureMode onFailure, @Nullable Quota degradedFloor, @Nullable Quota degradedCeiling,
 			MissingIdentity onMissingIdentity, @Nullable Duration timeout, Map<String, Long> costs,
 			Map<String, Tier> tiers, List<PolicyOverride> overrides, Rollout rollout, @Nullable Penalty penalty,
-			@Nullable Settling settling) {
+			@Nullable Settling settling, @Nullable Idempotency idempotency) {
 
 		public static final Settings DEFAULTS = new Settings("", "", Enforcement.STRICT, false, FailureMode.ALLOW, null,
-				null, MissingIdentity.IP, null, Map.of(), Map.of(), List.of(), Rollout.COMPLETE, null, null);
+				null, MissingIdentity.IP, null, Map.of(), Map.of(), List.of(), Rollout.COMPLETE, null, null, null);
 
 		public Settings {
 			requireTimeout(timeout);
@@ -224,7 +226,7 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 		public Settings with(Rollout rollout) {
 			return new Settings(this.description, this.owner, this.enforcement, this.shadow, this.onFailure,
 					this.degradedFloor, this.degradedCeiling, this.onMissingIdentity, this.timeout, this.costs,
-					this.tiers, this.overrides, rollout, this.penalty, this.settling);
+					this.tiers, this.overrides, rollout, this.penalty, this.settling, this.idempotency);
 		}
 
 	}

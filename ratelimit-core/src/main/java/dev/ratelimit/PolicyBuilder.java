@@ -51,6 +51,8 @@ public final class PolicyBuilder {
 
 	private @Nullable Settling settling;
 
+	private @Nullable Idempotency idempotency;
+
 	PolicyBuilder(String id) {
 		this.id = id;
 	}
@@ -152,11 +154,19 @@ public final class PolicyBuilder {
 		return this;
 	}
 
+	/**
+	 * Lets retries of an admitted request pass without being counted.
+	 */
+	public PolicyBuilder idempotency(@Nullable Idempotency idempotency) {
+		this.idempotency = idempotency;
+		return this;
+	}
+
 	public Policy build() {
 		return new Policy(this.id, this.version, this.algorithm, this.limits,
 				new Policy.Settings(this.description, this.owner, this.enforcement, this.shadow, this.onFailure,
 						this.degradedFloor, this.degradedCeiling, this.onMissingIdentity, this.timeout, this.costs,
-						this.tiers, this.overrides, this.rollout, this.penalty, this.settling));
+						this.tiers, this.overrides, this.rollout, this.penalty, this.settling, this.idempotency));
 	}
 
 }

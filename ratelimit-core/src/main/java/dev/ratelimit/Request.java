@@ -25,10 +25,15 @@ import org.jspecify.annotations.Nullable;
  * @param unresolved facts that are unknown because a resolver failed
  * @param limits names of the limits that are checked, {@code null} for all limits of the
  * policy
+ * @param idempotencyKey names the request whenever it is sent, from a trusted source;
+ * {@code null} if every attempt is counted
  */
 public record Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified,
 		@Nullable String tier, long cost, long atLeast, @Nullable String id, @Nullable String traceId,
-		Unresolved unresolved, @Nullable Set<String> limits) {
+		Unresolved unresolved, @Nullable Set<String> limits, @Nullable String idempotencyKey) {
+
+	/** An id, and what an edge adds to it for a second check of the same call. */
+	private static final int LONGEST_KEY = 2 * Idempotency.LONGEST_ID;
 
 	public Request {
 		dimensions = Map.copyOf(dimensions);
@@ -37,9 +42,22 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		if (cost < 0 || cost > Quota.MAX_PERMITS) {
 			throw new IllegalArgumentException("cost must be 0 to " + Quota.MAX_PERMITS + " but was " + cost);
 		}
+		if (idempotencyKey != null && (idempotencyKey.isEmpty() || idempotencyKey.length() > LONGEST_KEY)) {
+			throw new IllegalArgumentException(
+					"an idempotency key has 1 to " + LONGEST_KEY + " characters but has " + idempotencyKey.length());
+		}
 		if (atLeast > cost || atLeast < Math.min(1, cost)) {
 			throw new IllegalArgumentException("atLeast must be 1 to the cost of " + cost + " but was " + atLeast);
 		}
+	}
+
+	/**
+	 * A request of which every attempt is counted.
+	 */
+	public Request(String policy, Map<Dimension, String> dimensions, Set<Dimension> unverified, @Nullable String tier,
+			long cost, long atLeast, @Nullable String id, @Nullable String traceId, Unresolved unresolved,
+			@Nullable Set<String> limits) {
+		this(policy, dimensions, unverified, tier, cost, atLeast, id, traceId, unresolved, limits, null);
 	}
 
 	/**
@@ -77,7 +95,7 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		Set<Dimension> unverified = new HashSet<>(this.unverified);
 		unverified.remove(dimension);
 		return new Request(this.policy, all, unverified, this.tier, this.cost, this.atLeast, this.id, this.traceId,
-				this.unresolved, this.limits);
+				this.unresolved, this.limits, this.idempotencyKey);
 	}
 
 	/**
@@ -88,17 +106,17 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 		all.add(dimension);
 		Request request = with(dimension, value);
 		return new Request(this.policy, request.dimensions, all, this.tier, this.cost, this.atLeast, this.id,
-				this.traceId, this.unresolved, this.limits);
+				this.traceId, this.unresolved, this.limits, this.idempotencyKey);
 	}
 
 	public Request withTier(@Nullable String tier) {
 		return new Request(this.policy, this.dimensions, this.unverified, tier, this.cost, this.atLeast, this.id,
-				this.traceId, this.unresolved, this.limits);
+				this.traceId, this.unresolved, this.limits, this.idempotencyKey);
 	}
 
 	public Request withCost(long cost) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, cost, cost, this.id, this.traceId,
-				this.unresolved, this.limits);
+				this.unresolved, this.limits, this.idempotencyKey);
 	}
 
 	/**
@@ -106,17 +124,17 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 	 */
 	public Request atLeast(long permits) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, permits, this.id,
-				this.traceId, this.unresolved, this.limits);
+				this.traceId, this.unresolved, this.limits, this.idempotencyKey);
 	}
 
 	public Request withId(@Nullable String id) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, id,
-				this.traceId, this.unresolved, this.limits);
+				this.traceId, this.unresolved, this.limits, this.idempotencyKey);
 	}
 
 	public Request withUnresolved(Unresolved unresolved) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, this.id,
-				this.traceId, unresolved, this.limits);
+				this.traceId, unresolved, this.limits, this.idempotencyKey);
 	}
 
 	/**
@@ -124,7 +142,18 @@ public record Request(String policy, Map<Dimension, String> dimensions, Set<Dime
 	 */
 	public Request only(Set<String> limits) {
 		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, this.id,
-				this.traceId, this.unresolved, limits);
+				this.traceId, this.unresolved, limits, this.idempotencyKey);
+	}
+
+	/**
+	 * The same request under an id that names it whenever it is sent. If the policy has
+	 * {@code idempotency}, attempts with one key are counted once. The key must come from
+	 * a source that callers cannot forge; it is scoped to the caller's counters.
+	 * @param key 1 to 256 characters, or {@code null}
+	 */
+	public Request withIdempotencyKey(@Nullable String key) {
+		return new Request(this.policy, this.dimensions, this.unverified, this.tier, this.cost, this.atLeast, this.id,
+				this.traceId, this.unresolved, this.limits, key);
 	}
 
 	/**

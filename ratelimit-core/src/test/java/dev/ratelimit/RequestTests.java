@@ -95,15 +95,26 @@ class RequestTests {
 	}
 
 	@Test
-	void idStaysWhateverElseIsChanged() {
+	void idAndIdempotencyKeyStayWhateverElseIsChanged() {
 		Request request = Request.of("orders")
+			.withIdempotencyKey("key")
 			.withId("4711")
 			.with(Dimension.USER, "ann")
 			.withUnverified(Dimension.API_KEY, "k")
 			.withTier("pro")
 			.withCost(10)
-			.atLeast(2);
+			.atLeast(2)
+			.withUnresolved(Request.Unresolved.NOTHING)
+			.only(Set.of("per-user"));
 		assertThat(request.id()).isEqualTo("4711");
+		assertThat(request.idempotencyKey()).isEqualTo("key");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 257 })
+	void idempotencyKeyHas1To256Characters(int length) {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Request.of("orders").withIdempotencyKey("k".repeat(length)));
 	}
 
 	@Test

@@ -108,10 +108,8 @@ final class DocumentBinder {
 			}
 			if (field == null) {
 				String shown = shown(at + '.' + name);
-				throw shape.isNotSupportedYet(name) ? FieldRules.notSupported(shown)
-						: FieldRules.unknown(shown, "There is no field '" + shown + "'.",
-								Nearest.of(name, shape.names()),
-								"Use one of: " + String.join(", ", shape.names()) + ".");
+				throw FieldRules.unknown(shown, "There is no field '" + shown + "'.", Nearest.of(name, shape.names()),
+						"Use one of: " + String.join(", ", shape.names()) + ".");
 			}
 			String other = spellings[field.place()];
 			if (other != null) {

@@ -24,7 +24,7 @@ import dev.ratelimit.Rollout;
 final class EarlierPolicy {
 
 	/** An earlier release accepted these fields with any value, and ignored them. */
-	static final List<String> ONCE_IGNORED = List.of("cost", "penalty");
+	static final List<String> ONCE_IGNORED = List.of("cost", "penalty", "idempotency");
 
 	private static final RecordShape POLICY = RecordShape.of(PolicyProperties.class);
 

@@ -17,13 +17,6 @@ final class FieldRules {
 	}
 
 	/**
-	 * A setting that a later version will have.
-	 */
-	static InvalidPolicyException notSupported(String field) {
-		return new InvalidPolicyException(field, "'" + field + "' is not supported yet.", "Remove '" + field + "'.");
-	}
-
-	/**
 	 * A name that does not exist, with the nearest that does.
 	 */
 	static InvalidPolicyException unknown(String field, String problem, @Nullable String nearest, String fix) {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.EnumText;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
@@ -54,6 +55,7 @@ final class PolicyDocument {
 		document.put("rollout", rollout(settings.rollout()), Map.of());
 		document.put("penalty", penalty(settings.penalty()), null);
 		document.put("cost", cost(settings.settling()), null);
+		document.put("idempotency", idempotency(settings.idempotency()), null);
 		return document.fields;
 	}
 
@@ -120,6 +122,18 @@ final class PolicyDocument {
 		document.put("settle-header", settling.header(), null);
 		document.put("settle-json", settling.json(), List.of());
 		document.put("settle-status", new TreeMap<>(settling.statuses()), Map.of());
+		return document.fields;
+	}
+
+	/** With its defaults: an object without fields would count as absent. */
+	private static @Nullable Map<String, Object> idempotency(@Nullable Idempotency idempotency) {
+		if (idempotency == null) {
+			return null;
+		}
+		PolicyDocument document = new PolicyDocument();
+		document.put("header", idempotency.header(), null);
+		document.put("ttl", text(idempotency.ttl()), null);
+		document.put("max-replays", idempotency.maxReplays(), null);
 		return document.fields;
 	}
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.IpAddress;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Penalty;
@@ -104,12 +105,14 @@ public final class PolicyMapper {
 		PolicyParts.requireNoStagesInShadow(at, id, shadow, rollout);
 		Settling settling = PolicyParts.settling(at, id, properties.cost());
 		Penalty penalty = PolicyParts.penalty(at, id, limits, properties.penalty());
+		Idempotency idempotency = PolicyParts.idempotency(at, properties.idempotency());
 		Quota floor = optional(at + ".degraded-floor", properties.degradedFloor());
 		Quota ceiling = optional(at + ".degraded-ceiling", properties.degradedCeiling());
 		Policy.Settings settings = checked(at + ".timeout", "Set '" + at + ".timeout' to 1ms or more.",
 				() -> new Policy.Settings(properties.description(), properties.owner(), properties.enforcement(),
 						shadow, properties.onFailure(), floor, ceiling, properties.onMissingIdentity(),
-						properties.timeout(), properties.costs(), tiers, overrides, rollout, penalty, settling));
+						properties.timeout(), properties.costs(), tiers, overrides, rollout, penalty, settling,
+						idempotency));
 		requireOneCall(at, id, properties.algorithm(), limits, settings);
 		Policy policy = checked(at,
 				"Correct the id, limits, tiers or overrides of '" + at + "': 1 to " + Policy.MAX_LIMITS

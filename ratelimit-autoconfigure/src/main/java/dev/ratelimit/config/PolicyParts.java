@@ -4,6 +4,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Penalty;
 import dev.ratelimit.Rollout;
@@ -11,7 +12,7 @@ import dev.ratelimit.Settling;
 
 /**
  * Maps the parts of a policy that are optional: how its costs are settled, how a version
- * is rolled out and how offenders are penalised.
+ * is rolled out, how offenders are penalised and how retries are recognised.
  */
 final class PolicyParts {
 
@@ -67,6 +68,15 @@ final class PolicyParts {
 				() -> new Penalty(penalty.after(), penalty.coolDown(), penalty.max(),
 						(penalty.banAfter() != null) ? penalty.banAfter() : 0, penalty.banFor(),
 						(penalty.closeAfter() != null) ? penalty.closeAfter() : 0));
+	}
+
+	static @Nullable Idempotency idempotency(String at, PolicyProperties.@Nullable Idempotency idempotency) {
+		String here = at + ".idempotency";
+		return (idempotency == null) ? null
+				: PolicyMapper.checked(here,
+						"Set '" + here + ".header' to the name of a header, '" + here + ".ttl' to 1s to 1d, and '"
+								+ here + ".max-replays' to 1 to 100.",
+						() -> new Idempotency(idempotency.header(), idempotency.ttl(), idempotency.maxReplays()));
 	}
 
 	/** No caller gets a version in shadow, so it could never reach its first stage. */

@@ -38,8 +38,9 @@ import dev.ratelimit.MissingIdentity;
  * @param penalty What happens to callers that keep sending while they are refused.
  * @param cost Estimate of a cost that is only known after the response, and where the
  * true cost is found.
+ * @param idempotency How retries of an admitted request are recognised, which are not
+ * counted again.
  */
-@NotSupportedYet("idempotency")
 public record PolicyProperties(@DefaultValue("") String description, @DefaultValue("") String owner,
 		@DefaultValue("gcra") Algorithm algorithm, @DefaultValue("strict") Enforcement enforcement,
 		@DefaultValue("enforce") Mode mode, @DefaultValue("allow") FailureMode onFailure,
@@ -47,7 +48,7 @@ public record PolicyProperties(@DefaultValue("") String description, @DefaultVal
 		@DefaultValue("ip") MissingIdentity onMissingIdentity, @Nullable Duration timeout,
 		@DefaultValue Map<String, Long> costs, @DefaultValue Map<String, Limit> limits,
 		@DefaultValue Map<String, Tier> tiers, @DefaultValue List<Override> overrides, @Nullable Rollout rollout,
-		@Nullable Penalty penalty, @Nullable Cost cost) {
+		@Nullable Penalty penalty, @Nullable Cost cost, @Nullable Idempotency idempotency) {
 
 	/**
 	 * Whether refusals are enforced.
@@ -136,6 +137,19 @@ public record PolicyProperties(@DefaultValue("") String description, @DefaultVal
 	 */
 	public record Cost(@Nullable Long estimate, @Nullable String settleHeader, @DefaultValue List<String> settleJson,
 			@DefaultValue Map<String, Long> settleStatus) {
+	}
+
+	/**
+	 * How retries of an admitted request are recognised, which are not counted again.
+	 *
+	 * @param header Request header with the id of a request; read only from a peer in
+	 * ratelimit.identity.trusted-proxies.
+	 * @param ttl Time after the admission within which a retry is not counted, 1s to 1d.
+	 * @param maxReplays Retries that are not counted, 1 to 100; the next one is counted
+	 * and recorded anew.
+	 */
+	public record Idempotency(@DefaultValue("X-Request-Id") String header, @DefaultValue("10m") Duration ttl,
+			@DefaultValue("3") int maxReplays) {
 	}
 
 }

@@ -44,7 +44,22 @@ public final class PolicyWarnings {
 		Set<String> chosen = DimensionMapper.chosen(resolvers);
 		policies.policies().forEach((policy) -> warnings(policy, chosen).forEach(logger::warn));
 		neverMatching(properties, policies, resolvers).forEach(logger::warn);
+		withoutIds(properties, policies).ifPresent(logger::warn);
 		unknownTiers(properties, policies).forEach(logger::warn);
+	}
+
+	/** Without known proxies nobody's ids are believed. */
+	private static Optional<String> withoutIds(RateLimitProperties properties, PolicySet policies) {
+		String ids = policies.policies()
+			.stream()
+			.filter((policy) -> policy.settings().idempotency() != null)
+			.map(Policy::id)
+			.sorted()
+			.collect(Collectors.joining(", "));
+		return (ids.isEmpty() || !properties.identity().trustedProxies().isEmpty()) ? Optional.empty()
+				: Optional.of("Policies with idempotency (" + ids + ") ignore the header with the request id, because "
+						+ "'ratelimit.identity.trusted-proxies' is empty: callers could send any id; set it to the "
+						+ "networks of the proxies that set the header");
 	}
 
 	/**
@@ -82,6 +97,11 @@ public final class PolicyWarnings {
 		if (!rollout.stages().isEmpty()) {
 			warnings.add("Policy '" + policy.id() + "' has stages, but a policy in the configuration stays at its "
 					+ rollout.percent() + " %; write it through the actuator endpoint to roll it out in stages");
+		}
+		if (policy.settings().idempotency() != null && policy.limits().stream().noneMatch(Limit::penalises)) {
+			warnings.add("Policy '" + policy.id() + "' has idempotency but no limit by user, api-key or ip: callers "
+					+ "that share its counters also share request ids, so one can be admitted as a retry of another; "
+					+ "add such a limit");
 		}
 		if (!PathCosts.effective() && !policy.settings().costs().isEmpty()) {
 			warnings.add("Policy '" + policy.id()

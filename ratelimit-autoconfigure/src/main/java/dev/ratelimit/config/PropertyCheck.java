@@ -174,7 +174,6 @@ public class PropertyCheck implements BeanFactoryPostProcessor {
 					mistakes.add(new Mistake(name, FieldRules.withoutUnit(shown, text)));
 				}
 			}
-			case NOT_SUPPORTED -> mistakes.add(new Mistake(name, FieldRules.notSupported(shown)));
 			case UNKNOWN -> {
 				String problem = "There is no property '" + shown + "'" + origin + ".";
 				if (lenient) {

@@ -107,9 +107,6 @@ final class PropertyNames {
 			if (field != null) {
 				best = best.or(walk(field.type(), path + '.' + field.name(), name, end));
 			}
-			else if (shape.isNotSupportedYet(text)) {
-				best = best.or(new Meaning(Kind.NOT_SUPPORTED, null, null, 0));
-			}
 			else {
 				best = best.or(unknown(path, shape.names(), name, at, end));
 			}
@@ -161,7 +158,7 @@ final class PropertyNames {
 
 	enum Kind {
 
-		KNOWN, NOT_SUPPORTED, UNKNOWN
+		KNOWN, UNKNOWN
 
 	}
 

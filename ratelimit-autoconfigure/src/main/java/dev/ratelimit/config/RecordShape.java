@@ -45,8 +45,6 @@ final class RecordShape {
 
 	private final Map<String, Field> relaxed = new HashMap<>();
 
-	private final Set<String> notSupported;
-
 	private final Parameter[] parameters;
 
 	private volatile @Nullable Object @Nullable [] defaults;
@@ -70,8 +68,6 @@ final class RecordShape {
 			this.fields.put(name, field);
 			this.relaxed.put(FieldNames.uniform(name), field);
 		}
-		NotSupportedYet later = type.getAnnotation(NotSupportedYet.class);
-		this.notSupported = (later != null) ? Set.of(later.value()) : Set.of();
 	}
 
 	static RecordShape of(Class<?> type) {
@@ -101,11 +97,6 @@ final class RecordShape {
 	@Nullable Field field(String name) {
 		Field field = this.fields.get(name);
 		return (field != null) ? field : this.relaxed.get(FieldNames.uniform(name));
-	}
-
-	/** Whether a field of this name is for a later version. */
-	boolean isNotSupportedYet(String name) {
-		return this.notSupported.contains(FieldNames.uniform(name));
 	}
 
 	/** Default values of all fields, in an array that the caller may change. */

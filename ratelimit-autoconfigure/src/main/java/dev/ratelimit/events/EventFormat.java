@@ -66,6 +66,7 @@ final class EventFormat {
 			.with("outcome", event.outcome().text())
 			.with("shadow", event.shadow())
 			.with("degraded", event.degraded())
+			.with("replay", event.replay() ? true : null)
 			.with("requestId", request.id());
 	}
 

@@ -12,11 +12,11 @@ import dev.ratelimit.Request;
  * @param request what was asked
  */
 record UsageEvent(long millis, Request request, long version, long granted, boolean allowed, Decision.Outcome outcome,
-		boolean shadow, boolean degraded) {
+		boolean shadow, boolean degraded, boolean replay) {
 
 	static UsageEvent of(long millis, Request request, Decision decision) {
 		return new UsageEvent(millis, request, decision.version(), decision.granted(), decision.allowed(),
-				decision.outcome(), decision.shadow(), decision.degraded());
+				decision.outcome(), decision.shadow(), decision.degraded(), decision.replay());
 	}
 
 }

@@ -140,6 +140,9 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 				meters.refused(refusing.limit().name());
 			}
 		}
+		else if (decision.replay() && decision.outcome() == Decision.Outcome.ALLOWED) {
+			meters.replayed();
+		}
 		FailureMode mode = decision.mode();
 		if (mode != null) {
 			meters.degraded(mode, decision.reason());

@@ -23,6 +23,8 @@ public final class MeterNames {
 
 	public static final String SETTLE = "ratelimit.settle";
 
+	public static final String REPLAYS = "ratelimit.replays";
+
 	public static final String POLICY_INFO = "ratelimit.policy.info";
 
 	public static final String FLEET_INSTANCES = "ratelimit.fleet.instances";

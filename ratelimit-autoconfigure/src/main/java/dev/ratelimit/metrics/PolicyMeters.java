@@ -43,19 +43,22 @@ final class PolicyMeters {
 
 	private final CounterTable<Settlement, Only> settles;
 
+	private final CounterTable<Only, Only> replays;
+
 	private final Map<String, Counter> refusals;
 
 	private final @Nullable Standing standing;
 
 	private PolicyMeters(MeterRegistry registry, String id, StartingSeries starting, List<Decisions> decisions,
 			CounterTable<FailureMode, Decision.Reason> degraded, CounterTable<Settlement, Only> settles,
-			Map<String, Counter> refusals, @Nullable Standing standing) {
+			CounterTable<Only, Only> replays, Map<String, Counter> refusals, @Nullable Standing standing) {
 		this.registry = registry;
 		this.id = id;
 		this.starting = starting;
 		this.decisions = decisions;
 		this.degraded = degraded;
 		this.settles = settles;
+		this.replays = replays;
 		this.refusals = refusals;
 		this.standing = standing;
 	}
@@ -71,6 +74,7 @@ final class PolicyMeters {
 		CounterTable<FailureMode, Decision.Reason> degraded = degraded(registry, id);
 		starting.degraded(degraded, versions);
 		return new PolicyMeters(registry, id, starting, decisions, degraded, awaited(settles(registry, id), newest),
+				counted(replays(registry, id), newest),
 				refusals(registry, versions), Standing.of(registry, newest));
 	}
 
@@ -87,6 +91,13 @@ final class PolicyMeters {
 		return settles;
 	}
 
+	private static CounterTable<Only, Only> counted(CounterTable<Only, Only> replays, Policy newest) {
+		if (newest.settings().idempotency() != null) {
+			replays.begin(Only.ONE, Only.ONE);
+		}
+		return replays;
+	}
+
 	/**
 	 * For all decisions whose policy does not exist. The name of such a policy may come
 	 * from a caller, so it is no tag.
@@ -95,7 +106,7 @@ final class PolicyMeters {
 		Standing.info(registry, UNKNOWN, NONE);
 		return new PolicyMeters(registry, UNKNOWN, new StartingSeries(Decision.Source.NONE),
 				List.of(new Decisions(0, decisions(registry, UNKNOWN, NONE))), degraded(registry, UNKNOWN),
-				settles(registry, UNKNOWN), Map.of(), null);
+				settles(registry, UNKNOWN), replays(registry, UNKNOWN), Map.of(), null);
 	}
 
 	void decided(long version, Decision.Outcome outcome, Decision.Source source) {
@@ -124,6 +135,10 @@ final class PolicyMeters {
 
 	void settled(Settlement settlement) {
 		this.settles.increment(settlement, Only.ONE);
+	}
+
+	void replayed() {
+		this.replays.increment(Only.ONE, Only.ONE);
 	}
 
 	/**
@@ -157,7 +172,7 @@ final class PolicyMeters {
 		});
 		this.starting.degraded(this.degraded, versions);
 		return new PolicyMeters(this.registry, this.id, this.starting, decisions, this.degraded,
-				awaited(this.settles, newest), refusals(this.registry, versions),
+				awaited(this.settles, newest), counted(this.replays, newest), refusals(this.registry, versions),
 				(this.standing != null) ? this.standing.succeededBy(this.registry, newest, this::remove)
 						: Standing.of(this.registry, newest));
 	}
@@ -169,6 +184,7 @@ final class PolicyMeters {
 		this.decisions.forEach((decisions) -> decisions.table().retire(this::remove));
 		this.degraded.retire(this::remove);
 		this.settles.retire(this::remove);
+		this.replays.retire(this::remove);
 		this.refusals.values().forEach(this::remove);
 		if (this.standing != null) {
 			this.standing.all().forEach(this::remove);
@@ -206,6 +222,14 @@ final class PolicyMeters {
 				(settlement, only) -> Counter.builder(MeterNames.SETTLE)
 					.description("Estimated costs by what became of them after the response")
 					.tags("policy", id, "outcome", settlement.text())
+					.register(registry));
+	}
+
+	private static CounterTable<Only, Only> replays(MeterRegistry registry, String id) {
+		return new CounterTable<>(Only.class, Only.class,
+				(only, same) -> Counter.builder(MeterNames.REPLAYS)
+					.description("Requests that were admitted again without being counted")
+					.tags("policy", id)
 					.register(registry));
 	}
 

@@ -83,7 +83,7 @@ public final class CallCheck {
 		CompletableFuture<Request> request = this.resolver.resolve(subject.call, subject.policy, subject.cost,
 				subject.dimensions);
 		if (!waits && !request.isDone()) {
-			return check(unresolved(subject), false);
+			return check(numbered(subject, unresolved(subject)), false);
 		}
 		if (request.isDone() && !request.isCompletedExceptionally()) {
 			return check(subject, request.join(), waits);
@@ -105,13 +105,23 @@ public final class CallCheck {
 		}
 		CallDecisions.Paid paid = (subject.charged != null) ? subject.charged.paid(subject.policy) : null;
 		if (paid == null || request.unresolved().cost()) {
-			return check(request, waits);
+			return check(numbered(subject, request), waits);
 		}
 		long due = request.cost() - paid.cost();
 		if (due > 0 || paid.beforeAuthentication()) {
-			return check(request.withCost(Math.max(due, 0)), waits);
+			return check(numbered(subject, request).withCost(Math.max(due, 0)), waits);
 		}
 		return CompletableFuture.completedFuture(paid.latest());
+	}
+
+	/**
+	 * The request with the number of its check: the second check of a call by one policy
+	 * is not a retry of the first.
+	 */
+	private static Request numbered(Subject subject, Request request) {
+		String key = request.idempotencyKey();
+		int number = (key != null) ? subject.call.countCheck(request.policy()) : 0;
+		return (number > 0) ? request.withIdempotencyKey(key + ' ' + number) : request;
 	}
 
 	/** The facts of a call that are known without waiting. */

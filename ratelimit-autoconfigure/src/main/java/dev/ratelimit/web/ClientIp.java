@@ -62,6 +62,14 @@ final class ClientIp {
 	}
 
 	/**
+	 * Whether headers are believed that spare a caller something: only from a peer in the
+	 * configured proxies, from nobody if none are configured.
+	 */
+	boolean isKnownProxy(WebCall call) {
+		return this.trustedProxies.contain(call.remoteAddress());
+	}
+
+	/**
 	 * The entry that the farthest own proxy has written, in canonical form. If the
 	 * networks of the proxies are known, each entry to the right of it must be in one of
 	 * them; the first that is not is a caller that has bypassed the outer proxies.

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 import dev.ratelimit.background.Futures;
@@ -225,7 +226,19 @@ public final class RequestResolver {
 		if (cost == null && plan != null && plan.hasCosts()) {
 			permits = cost(plan, policies, call, facts);
 		}
-		return facts.request(permits, RequestIds.of(call, this.clientIp));
+		Request request = facts.request(permits, RequestIds.of(call, this.clientIp));
+		String header = (plan != null) ? plan.idempotencyHeader() : null;
+		String key = (header != null) ? idempotencyKey(call, header) : null;
+		return (key != null) ? request.withIdempotencyKey(key) : request;
+	}
+
+	/**
+	 * Otherwise a caller could send every request as a retry of one that was admitted.
+	 */
+	private @Nullable String idempotencyKey(WebCall call, String header) {
+		List<String> ids = call.headers(header);
+		return (ids.size() == 1 && Idempotency.isId(ids.get(0)) && this.clientIp.isKnownProxy(call)) ? ids.get(0)
+				: null;
 	}
 
 	/** Callers choose the path and may be able to make it fail. */

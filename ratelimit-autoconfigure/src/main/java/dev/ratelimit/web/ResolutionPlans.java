@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Settling;
 import dev.ratelimit.policy.Match;
@@ -65,6 +66,16 @@ final class ResolutionPlans {
 	 */
 	record Plan(Policy policy, List<Dimension> custom, boolean listsKeys, @Nullable CostPatterns costs,
 			@Nullable Plan previous) {
+
+		/**
+		 * The header with the id of a request, {@code null} if every request is counted.
+		 * While two versions are in force, it is that of the newest one that has one.
+		 */
+		@Nullable String idempotencyHeader() {
+			Idempotency idempotency = this.policy.settings().idempotency();
+			return (idempotency != null) ? idempotency.header()
+					: (this.previous != null) ? this.previous.idempotencyHeader() : null;
+		}
 
 		/**
 		 * The cost of a call.

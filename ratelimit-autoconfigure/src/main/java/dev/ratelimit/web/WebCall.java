@@ -80,6 +80,14 @@ public interface WebCall {
 	}
 
 	/**
+	 * Counts the checks of a policy for this call, whichever edge makes them.
+	 * @return how many there were before, always 0 if the call has one edge
+	 */
+	default int countCheck(String policy) {
+		return 0;
+	}
+
+	/**
 	 * The authenticated principal, {@code null} if there is none.
 	 */
 	@Nullable Principal principal();

@@ -63,7 +63,7 @@ class EarlierPoliciesTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = ';', quoteCharacter = '#',
-			value = { "\"idempotency\": {\"ttl\": \"10m\"}; idempotency", "\"Penalty\": {\"after\": 6}; Penalty",
+			value = { "\"idempotency\": {\"ttl\": \"10d\"}; idempotency", "\"Penalty\": {\"after\": 6}; Penalty",
 					"\"cost\": {\"estimate\": 50}; cost", "\"cost\": 5; cost",
 					"\"penalty\": {\"after\": 0}, \"cost\": {\"estimate\": 50}; penalty, cost",
 					"\"timeout\": \"5\"; timeout", "\"timeout\": \"10us\"; timeout", "\"timeout\": \"-5ms\"; timeout",
@@ -168,14 +168,14 @@ class EarlierPoliciesTests {
 
 	@Test
 	void sameDocumentIsRefusedWhenItIsWritten() {
-		Map<String, Object> document = Map.of("idempotency", Map.of(), "limits",
+		Map<String, Object> document = Map.of("idempotency", Map.of("ttl", "10d"), "limits",
 				Map.of("all", Map.of("by", List.of(), "quota", "5/s")));
 		assertThat(this.control.writePolicy("orders", document, null, new Author("ann", "")).toCompletableFuture())
 			.failsWithin(Duration.ofSeconds(10))
 			.withThrowableThat()
 			.havingRootCause()
 			.isInstanceOf(InvalidChangeException.class)
-			.withMessageContaining("is not supported yet");
+			.withMessageContaining("Ttl must be 1s to 1d");
 	}
 
 	private Policy started() {

@@ -50,7 +50,8 @@ class PolicyDocumentsTests {
 			            "all": {"by": [], "quota": "100000/s"}},
 			 "tiers": {"pro": {"limits": {"per-tenant": ["5000/s"]}, "on-failure": "allow"}},
 			 "overrides": [{"when": {"tenant": "acme"}, "limits": {"per-tenant": "20000/s"}}],
-			 "rollout": {"percent": 10, "valid-from": "2026-01-01T00:00:00Z", "hold": "5m"}}
+			 "rollout": {"percent": 10, "valid-from": "2026-01-01T00:00:00Z", "hold": "5m"},
+			 "idempotency": {"header": "Idempotency-Key", "ttl": "1h", "max-replays": 5}}
 			""";
 
 	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account"), null));
@@ -149,7 +150,16 @@ class PolicyDocumentsTests {
 						"{\"cost\": {\"settle-status\": {\"2xx\": -1}}, " + limits + "}"),
 				Arguments.of("policy.cost.settle", "Use one of: estimate, settle-header",
 						"{\"cost\": {\"settle\": 0}, " + limits + "}"),
-				Arguments.of("policy.idempotency", "is not supported yet", "{\"idempotency\": {}, " + limits + "}"),
+				Arguments.of("policy.idempotency", "Max-replays must be 1 to 100 but was 0",
+						"{\"idempotency\": {\"max-replays\": 0}, " + limits + "}"),
+				Arguments.of("policy.idempotency", "Ttl must be 1s to 1d",
+						"{\"idempotency\": {\"ttl\": \"2d\"}, " + limits + "}"),
+				Arguments.of("policy.idempotency", "Header must be the name of a header",
+						"{\"idempotency\": {\"header\": \"X Y\"}, " + limits + "}"),
+				Arguments.of("policy.idempotency.ttl", "which has no unit",
+						"{\"idempotency\": {\"ttl\": 600}, " + limits + "}"),
+				Arguments.of("policy.idempotency.max-replay", "Did you mean 'max-replays'?",
+						"{\"idempotency\": {\"max-replay\": 3}, " + limits + "}"),
 				Arguments.of("policy.penalty", "no limit by user, api-key or ip",
 						"{\"penalty\": {\"after\": 6}, \"limits\": {\"all\": {\"by\": [], \"quota\": \"5/s\"}}}"),
 				Arguments.of("policy.penalty.ban-for", "which has no unit",

@@ -1,5 +1,6 @@
 package dev.ratelimit.config;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -7,6 +8,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Tier;
@@ -69,6 +71,23 @@ class PolicyWarningsTests {
 		assertThat(PolicyWarnings.warnings(byKey, Set.of())).singleElement()
 			.asString()
 			.contains("counts by api-key only");
+	}
+
+	@Test
+	void callersThatShareCountersShareRequestIds() {
+		Idempotency idempotency = new Idempotency("X-Request-Id", Duration.ofMinutes(10), 3);
+		Policy shared = Policy.builder("orders")
+			.limit("per-tenant", List.of(Dimension.TENANT), "10/s")
+			.idempotency(idempotency)
+			.build();
+		assertThat(PolicyWarnings.warnings(shared, Set.of())).singleElement()
+			.asString()
+			.startsWith("Policy 'orders' has idempotency but no limit by user, api-key or ip");
+		Policy own = Policy.builder("orders")
+			.limit("per-user", List.of(Dimension.USER), "10/s")
+			.idempotency(idempotency)
+			.build();
+		assertThat(PolicyWarnings.warnings(own, Set.of())).isEmpty();
 	}
 
 	private static Policy policy(List<Dimension> by, String pro) {

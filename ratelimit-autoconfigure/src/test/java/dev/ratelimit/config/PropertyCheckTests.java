@@ -256,17 +256,16 @@ class PropertyCheckTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "idempotency.header", "idempotency.ttl", "idempotency.max-replays" })
-	void settingThatIsNotSupportedYetFailsTheStart(String setting) {
-		FailureAnalysis analysis = analyze("ratelimit.unknown-properties=warn", ORDERS + setting + "=5");
-		assertThat(analysis.getDescription()).isEqualTo("'" + ORDERS + setting + "' is not supported yet.");
-		assertThat(analysis.getAction()).isEqualTo("Remove '" + ORDERS + setting + "'.");
+	@ValueSource(strings = { "idempotency.header=X Y", "idempotency.ttl=2d", "idempotency.max-replays=0" })
+	void invalidIdempotencyFailsTheStart(String setting) {
+		FailureAnalysis analysis = analyze(ORDERS + setting);
+		assertThat(analysis.getAction()).contains("'" + ORDERS + "idempotency.ttl' to 1s to 1d");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis.timeout", "ratelimit.redis.breaker.open-for", "ratelimit.lease.expires",
 			"ratelimit.identity.hash.rotate", "ratelimit.refusals.retention", "ratelimit.policies.orders.timeout",
-			"ratelimit.policies.orders.rollout.hold" })
+			"ratelimit.policies.orders.rollout.hold", "ratelimit.policies.orders.idempotency.ttl" })
 	void durationWithoutAUnitFailsTheStart(String name) {
 		FailureAnalysis analysis = analyze(name + "=10");
 		assertThat(analysis.getDescription()).isEqualTo("'" + name + "' is '10', which has no unit.");

@@ -92,7 +92,7 @@ class EventBufferTests {
 	}
 
 	private static UsageEvent event(long number) {
-		return new UsageEvent(number, Request.of("orders"), 0, 1, true, Decision.Outcome.ALLOWED, false, false);
+		return new UsageEvent(number, Request.of("orders"), 0, 1, true, Decision.Outcome.ALLOWED, false, false, false);
 	}
 
 }

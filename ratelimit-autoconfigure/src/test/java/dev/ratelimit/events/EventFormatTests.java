@@ -43,8 +43,16 @@ class EventFormatTests {
 			.withCost(5)
 			.withId("4bf92f3577b34da6a3ce929d0e0e4736");
 		UsageEvent event = new UsageEvent(Instant.parse("2026-03-01T12:00:00.123Z").toEpochMilli(), request, 7, 0,
-				false, Decision.Outcome.REFUSED, false, false);
+				false, Decision.Outcome.REFUSED, false, false, false);
 		assertThat(read(event)).isEqualTo(example);
+	}
+
+	@Test
+	void onlyAReplaySaysSo() throws IOException {
+		assertThat(read(event(Request.of("orders"))).at("/data").has("replay")).isFalse();
+		UsageEvent replay = new UsageEvent(0, Request.of("orders"), 0, 1, true, Decision.Outcome.ALLOWED, false, false,
+				true);
+		assertThat(read(replay).at("/data/replay").asBoolean()).isTrue();
 	}
 
 	@Test
@@ -98,7 +106,7 @@ class EventFormatTests {
 	}
 
 	private static UsageEvent event(Request request) {
-		return new UsageEvent(0, request, 0, 1, true, Decision.Outcome.ALLOWED, false, false);
+		return new UsageEvent(0, request, 0, 1, true, Decision.Outcome.ALLOWED, false, false, false);
 	}
 
 }

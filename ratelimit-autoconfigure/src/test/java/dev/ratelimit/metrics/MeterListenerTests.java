@@ -1,6 +1,7 @@
 package dev.ratelimit.metrics;
 
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
@@ -29,6 +30,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.FailureMode;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.MissingIdentity;
@@ -75,6 +77,21 @@ class MeterListenerTests {
 				Map.of("policy", "orders", "version", "0", "outcome", "refused", "source", "redis"));
 		assertThat(count("ratelimit.decisions", "outcome", "allowed")).isEqualTo(1);
 		assertThat(count("ratelimit.decisions", "outcome", "refused")).isEqualTo(2);
+	}
+
+	@Test
+	void replaysAreCountedByPolicy() {
+		assertThat(tags("ratelimit.replays")).isEmpty();
+		this.policies.set(
+				PolicySet.of(orders().idempotency(new Idempotency("X-Request-Id", Duration.ofMinutes(10), 3)).build()));
+		this.listener.tidy();
+		assertThat(count("ratelimit.replays", "policy", "orders")).isZero();
+		Decision replay = new Decision("orders", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
+				Decision.Source.REDIS, false, null, 1, 1, List.of(), Receipt.NOTHING, null, true);
+		this.listener.decided(ANN, replay, 1);
+		decided(Decision.Outcome.ALLOWED, Decision.Source.REDIS);
+		assertThat(count("ratelimit.replays", "policy", "orders")).isOne();
+		assertThat(count("ratelimit.decisions", "outcome", "allowed")).isEqualTo(2);
 	}
 
 	@Test

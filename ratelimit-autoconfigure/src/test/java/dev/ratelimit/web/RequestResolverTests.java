@@ -1,6 +1,7 @@
 package dev.ratelimit.web;
 
 import java.security.Principal;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,6 +19,7 @@ import org.springframework.security.oauth2.jwt.Jwt;
 import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationToken;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.PolicyOverride;
@@ -271,6 +273,29 @@ class RequestResolverTests {
 		TestCall direct = TestCall.from("198.51.100.1").header("X-Request-Id", "4711");
 		assertThat(resolve(resolver, direct, "plain").id()).isNull();
 		assertThat(resolver.requestFor(direct, "plain", null).id()).isNull();
+	}
+
+	@Test
+	void idOfARetryIsReadFromAConfiguredProxyForAPolicyWithIdempotency() {
+		this.policies.set(PolicySet.of(Policy.builder("payments")
+			.limit("per-user", List.of(Dimension.USER), "100/s")
+			.idempotency(new Idempotency("Idempotency-Key", Duration.ofMinutes(10), 3))
+			.build(), PLAIN));
+		IdentityOptions options = TestCall.options("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 0,
+				List.of("10.0.0.0/8"));
+		RequestResolver resolver = new RequestResolver(options, "eu", Map.of(), null, this.policies::get);
+		TestCall proxied = TestCall.from("10.0.0.1");
+		TestCall named = proxied.header("Idempotency-Key", "4711");
+		assertThat(resolve(resolver, named, "payments").idempotencyKey()).isEqualTo("4711");
+		assertThat(resolve(resolver, named, "plain").idempotencyKey()).isNull();
+		assertThat(resolve(resolver, proxied.header("X-Request-Id", "4711"), "payments").idempotencyKey()).isNull();
+		assertThat(resolve(resolver, proxied.header("Idempotency-Key", "a b"), "payments").idempotencyKey()).isNull();
+		assertThat(resolve(resolver, proxied.header("Idempotency-Key", "a".repeat(129)), "payments").idempotencyKey())
+			.isNull();
+		TestCall direct = TestCall.from("198.51.100.1").header("Idempotency-Key", "4711");
+		assertThat(resolve(resolver, direct, "payments").idempotencyKey()).isNull();
+		RequestResolver open = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of(), null, this.policies::get);
+		assertThat(resolve(open, named, "payments").idempotencyKey()).isNull();
 	}
 
 	@Test

@@ -30,15 +30,16 @@ public record Refusal(Instant time, String instance, Map<String, String> caller,
 	 *
 	 * @param quota the quota that refused, {@code null} if none did
 	 * @param node the Redis node that refused or did not answer, {@code null} for none
+	 * @param replay whether an earlier attempt of the same request was admitted
 	 */
 	public record Verdict(String policy, long version, Decision.Outcome outcome, Decision.Reason reason,
 			Decision.Source source, boolean shadow, @Nullable FailureMode mode, long cost, @Nullable QuotaState quota,
-			@Nullable String node) {
+			@Nullable String node, boolean replay) {
 
 		static Verdict of(Decision decision) {
 			return new Verdict(decision.policy(), decision.version(), decision.outcome(), decision.reason(),
 					decision.source(), decision.shadow(), decision.mode(), decision.cost(), QuotaState.of(decision),
-					decision.node());
+					decision.node(), decision.replay());
 		}
 
 	}
@@ -61,7 +62,8 @@ public record Refusal(Instant time, String instance, Map<String, String> caller,
 			.with("shadow", verdict.shadow())
 			.with("degraded", verdict.mode() != null)
 			.with("failureMode", (verdict.mode() != null) ? EnumText.of(verdict.mode()) : null)
-			.with("cost", verdict.cost());
+			.with("cost", verdict.cost())
+			.with("replay", verdict.replay() ? true : null);
 		return ((verdict.quota() != null) ? described.withAll(describe(verdict.quota())) : described)
 			.with("breakersOpen", this.context.breakersOpen())
 			.with("change", this.context.isChangingFor(verdict) ? change() : null)

@@ -30,7 +30,7 @@ public final class Refusals {
 		QuotaState quota = new QuotaState("per-user", List.of("tenant", "user"), Quota.parse("10/m burst 20"), 1,
 				Duration.ofSeconds(60), Duration.ofMillis(1500));
 		Refusal.Verdict verdict = new Refusal.Verdict("orders", 7, Decision.Outcome.REFUSED, Decision.Reason.TIMEOUT,
-				Decision.Source.LOCAL, false, FailureMode.LOCAL, 5, quota, "127.0.0.1:6379");
+				Decision.Source.LOCAL, false, FailureMode.LOCAL, 5, quota, "127.0.0.1:6379", false);
 		RefusalContext context = new RefusalContext(List.of("a:1", "b:2"), 8, 10, "override", Duration.ofMillis(1234));
 		return new Refusal(time, "instance-1", Map.of("tenant", "t-acme", "user", "u-" + user, "route", "/a b/{c}"),
 				verdict, context, "4bf92f3577b34da6a3ce929d0e0e4736", 0, Duration.ZERO);
@@ -41,8 +41,17 @@ public final class Refusals {
 	 */
 	public static Refusal sparse(Instant time, long repeated, Duration lasted) {
 		Refusal.Verdict verdict = new Refusal.Verdict("orders", 0, Decision.Outcome.DENIED, Decision.Reason.LIST,
-				Decision.Source.NONE, true, null, 1, null, null);
+				Decision.Source.NONE, true, null, 1, null, null, false);
 		return new Refusal(time, "instance-2", Map.of(), verdict, calm(0), null, repeated, lasted);
+	}
+
+	/**
+	 * One of a request that was admitted before.
+	 */
+	public static Refusal replay(Instant time) {
+		Refusal.Verdict verdict = new Refusal.Verdict("orders", 0, Decision.Outcome.REFUSED, Decision.Reason.LIMITS,
+				Decision.Source.REDIS, false, null, 1, null, null, true);
+		return new Refusal(time, "instance-1", Map.of("user", "u-ann"), verdict, calm(0), null, 0, Duration.ZERO);
 	}
 
 	static Decision refused() {

@@ -64,11 +64,22 @@ public record Correction(String id, Grant grant, long permits, long received, lo
 
 	/**
 	 * The key that marks the correction as made. It has the slot of the counters.
+	 * Attempts of one request share it.
 	 */
 	public String marker() {
-		Counter counter = this.grant.readings().get(0).counter();
+		Reading reading = this.grant.readings().get(0);
+		Counter counter = reading.counter();
+		AttemptReading recorded = AttemptReading.of(reading);
 		String key = counter.key();
-		return key.substring(0, key.indexOf(':') + 1) + MARKER + tag(key) + this.id + name(counter);
+		return key.substring(0, key.indexOf(':') + 1) + MARKER + tag(key)
+				+ ((recorded != null) ? recorded.correction() : this.id) + name(counter);
+	}
+
+	/**
+	 * Whether nothing remains charged: the request did not take place.
+	 */
+	public boolean cancels() {
+		return this.permits < 0 && -this.permits == this.grant.permits();
 	}
 
 	/** Tells apart counters of one hash tag that need a call each. */
@@ -77,7 +88,7 @@ public record Correction(String id, Grant grant, long permits, long received, lo
 		return alone ? counter.key().substring(counter.key().indexOf('}') + 1) : "";
 	}
 
-	private static String tag(String key) {
+	static String tag(String key) {
 		int start = key.indexOf('{');
 		int end = key.indexOf('}', start);
 		return (start >= 0 && end > start + 1) ? key.substring(start, end + 1) : '{' + key + '}';

@@ -239,6 +239,24 @@ public final class CounterKeys {
 		return this.prefix + ':' + VERSION + letter(algorithm) + ":{" + tag + '}' + digest;
 	}
 
+	/**
+	 * The id of a request that may be sent again: 96 bits of SHA-256. Two callers never
+	 * share one, because their counters are different.
+	 * @param owner owner of the counters
+	 * @param counters the whole counters of the request
+	 * @param key id that the caller has sent
+	 */
+	public static String attempt(String owner, List<Counter> counters, String key) {
+		// Before the digest is used, because keys are made with it.
+		List<String> keys = counters.stream().filter((counter) -> !counter.isOld()).map(Counter::key).toList();
+		MessageDigest sha = SHA_256.get();
+		sha.reset();
+		update(sha, owner);
+		keys.forEach((counter) -> update(sha, counter));
+		update(sha, key);
+		return DigestText.encode(sha.digest(), DIGEST_BYTES);
+	}
+
 	/** Hashes three values: a whole counter has an even number of them. */
 	private static String partOf(MessageDigest sha, String whole, int part) {
 		update(sha, whole);

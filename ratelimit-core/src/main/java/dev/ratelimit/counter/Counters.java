@@ -6,6 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.Settlement;
 
@@ -30,11 +32,35 @@ public interface Counters {
 	void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer);
 
 	/**
+	 * Takes permits for a request that may be sent again. A store without records decides
+	 * every attempt by itself.
+	 * @param permits an exact number, not 0, if there is an attempt
+	 * @param attempt {@code null} if the request has no id
+	 */
+	default void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
+		acquire(counters, permits, timeout, answer);
+	}
+
+	/**
 	 * Takes permits for a caller that wants a future.
 	 */
 	default CompletableFuture<Grant> acquire(List<Counter> counters, Permits permits, Duration timeout) {
+		return acquire(counters, permits, null, timeout);
+	}
+
+	/**
+	 * Takes permits for a request that may be sent again.
+	 */
+	default CompletableFuture<Grant> acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt,
+			Duration timeout) {
 		CompletableFuture<Grant> answer = new CompletableFuture<>();
-		acquire(counters, permits, timeout, answer::complete);
+		if (attempt == null) {
+			acquire(counters, permits, timeout, answer::complete);
+		}
+		else {
+			acquire(counters, permits, attempt, timeout, answer::complete);
+		}
 		return answer;
 	}
 

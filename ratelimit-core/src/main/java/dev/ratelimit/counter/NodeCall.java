@@ -62,6 +62,13 @@ public abstract class NodeCall {
 		return this.since;
 	}
 
+	/**
+	 * The attempt that it decides, {@code null} for most calls.
+	 */
+	public @Nullable Attempt attempt() {
+		return null;
+	}
+
 	/** When it was made, in nanoseconds of the JVM's clock. */
 	public final long start() {
 		return this.start;

@@ -29,7 +29,7 @@ import dev.ratelimit.counter.UnansweredException;
  * judged later, when the node has had its time. So a dead node is found as soon as by any
  * other call, however short the deadlines of policies are.
  */
-final class GuardedCall extends NodeCall implements Runnable {
+class GuardedCall extends NodeCall implements Runnable {
 
 	private static final Logger logger = LoggerFactory.getLogger(GuardedCall.class);
 
@@ -96,8 +96,12 @@ final class GuardedCall extends NodeCall implements Runnable {
 
 	@Override
 	public void failed(UnansweredException failure) {
-		if (failure.reason() == Decision.Reason.RESHARDING && counters().size() > 1 && !this.singly && isWaiting()) {
+		boolean several = counters().size() > 1 || attempt() != null;
+		if (failure.reason() == Decision.Reason.RESHARDING && several && !this.singly && isWaiting()) {
 			this.singly = true;
+			if (attempt() != null) {
+				this.node.notRecorded(failure);
+			}
 			this.guard.takeSingly(this, this.timeout);
 			return;
 		}

@@ -12,8 +12,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
@@ -72,15 +75,21 @@ public final class GuardedCounters implements Counters {
 
 	@Override
 	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+		acquire(counters, permits, null, timeout, answer);
+	}
+
+	@Override
+	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
 		if (ofOneSlot(counters)) {
-			ask(counters, permits, timeout, answer);
+			ask(counters, permits, attempt, timeout, answer);
 			return;
 		}
 		Collection<List<Counter>> slots = bySlot(counters, (counter) -> counter);
 		Levelling levelling = new Levelling(this, counters, permits, slots.size(), answer);
 		int number = 0;
 		for (List<Counter> slot : slots) {
-			ask(slot, permits, timeout, levelling.call(number++));
+			ask(slot, permits, attempt, timeout, levelling.call(number++));
 		}
 	}
 
@@ -113,14 +122,16 @@ public final class GuardedCounters implements Counters {
 		return "guarded " + this.counters;
 	}
 
-	private void ask(List<Counter> slot, Permits permits, Duration timeout, Consumer<Grant> answer) {
+	private void ask(List<Counter> slot, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
 		Node node = this.nodes.get(this.counters.node(slot.get(0)));
 		UnansweredException refusal = node.enter();
 		if (refusal != null) {
 			answer.accept(Grant.unanswered(permits, slot, refusal));
 			return;
 		}
-		GuardedCall call = new GuardedCall(this, node, slot, permits, timeout, answer);
+		GuardedCall call = (attempt == null) ? new GuardedCall(this, node, slot, permits, timeout, answer)
+				: new GuardedAttempt(this, node, slot, permits, attempt, timeout, answer);
 		this.counters.acquire(node.name(), call);
 		if (call.isWaiting()) {
 			call.entry(this.deadlines.add(call, timeout));
@@ -128,7 +139,8 @@ public final class GuardedCounters implements Counters {
 	}
 
 	/**
-	 * Asks for each counter of a call by itself, because their slot is moving.
+	 * Asks for each counter of a call by itself, because their slot is moving. An attempt
+	 * is then decided without its record, which may be on another node than the counter.
 	 */
 	void takeSingly(NodeCall call, Duration timeout) {
 		List<Counter> counters = call.counters();

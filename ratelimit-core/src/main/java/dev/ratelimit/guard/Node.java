@@ -195,6 +195,13 @@ final class Node {
 	}
 
 	/**
+	 * An attempt is decided without its record. The node still counts as answering.
+	 */
+	void notRecorded(UnansweredException cause) {
+		failed(cause);
+	}
+
+	/**
 	 * Tries the node at once if its breaker is open: there is a new connection.
 	 */
 	void reconnected() {

@@ -13,6 +13,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Enforcement;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -55,14 +56,21 @@ final class LeaseCalls {
 	}
 
 	void ask(List<Counter> counters, Permits permits, Duration timeout, long sent, Consumer<Grant> answer) {
-		this.central.acquire(counters, permits, timeout, (grant) -> {
-			try {
-				learn(grant, counters.size() > 1, sent);
-			}
-			finally {
-				answer.accept(grant);
-			}
-		});
+		this.central.acquire(counters, permits, timeout, (grant) -> learn(grant, counters, sent, answer));
+	}
+
+	void ask(List<Counter> counters, Permits permits, Attempt attempt, Duration timeout, long sent,
+			Consumer<Grant> answer) {
+		this.central.acquire(counters, permits, attempt, timeout, (grant) -> learn(grant, counters, sent, answer));
+	}
+
+	private void learn(Grant grant, List<Counter> counters, long sent, Consumer<Grant> answer) {
+		try {
+			learn(grant, counters.size() > 1, sent);
+		}
+		finally {
+			answer.accept(grant);
+		}
 	}
 
 	/**

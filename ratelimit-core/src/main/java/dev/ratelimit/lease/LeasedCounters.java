@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
@@ -91,6 +92,25 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 		else {
 			spend(counters, permits, timeout, now, answer);
 		}
+	}
+
+	/**
+	 * A request that may be sent again is decided by Redis, which has its record: neither
+	 * a remembered refusal nor a lease answers it.
+	 */
+	@Override
+	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
+		if (attempt == null) {
+			acquire(counters, permits, timeout, answer);
+			return;
+		}
+		for (Counter counter : counters) {
+			if (counter.spec().enforcement() != Enforcement.LEASED) {
+				this.demand.count(counter);
+			}
+		}
+		this.calls.ask(counters, permits, attempt, timeout, this.nanos.getAsLong(), answer);
 	}
 
 	@Override

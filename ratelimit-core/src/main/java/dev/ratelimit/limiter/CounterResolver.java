@@ -6,10 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Limit;
 import dev.ratelimit.MissingIdentity;
 import dev.ratelimit.Request;
 import dev.ratelimit.caller.CallerNames;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -50,6 +52,21 @@ final class CounterResolver {
 			}
 		}
 		return counters;
+	}
+
+	/**
+	 * The attempt that a request is, {@code null} if it is counted whenever it is sent.
+	 * @param counters those of the request
+	 */
+	static @Nullable Attempt attempt(Match match, Request request, List<Counter> counters) {
+		Idempotency idempotency = match.policy().settings().idempotency();
+		String key = request.idempotencyKey();
+		if (idempotency == null || key == null || counters.isEmpty() || request.cost() == 0
+				|| request.atLeast() != request.cost()) {
+			return null;
+		}
+		return new Attempt(CounterKeys.attempt(match.owner(), counters, key), idempotency.ttl().toNanos() / 1_000,
+				idempotency.maxReplays());
 	}
 
 	/**

@@ -17,6 +17,8 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Attempt;
+import dev.ratelimit.counter.AttemptReading;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
@@ -284,11 +286,15 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Duration timeout = (own != null) ? own : this.options.timeout();
 		CompletableFuture<Grant> late = (end == null) ? null : new CompletableFuture<>();
 		Consumer<Grant> answer = (late != null) ? late::complete : check;
-		if (withheld == null) {
-			this.counters.acquire(counters, permits, timeout, answer);
+		Attempt attempt = CounterResolver.attempt(match, check.request(), counters);
+		if (withheld != null) {
+			this.unknowns.acquire(counters, withheld, permits, attempt, timeout, answer);
+		}
+		else if (attempt != null) {
+			this.counters.acquire(counters, permits, attempt, timeout, answer);
 		}
 		else {
-			this.unknowns.acquire(counters, withheld, permits, timeout, answer);
+			this.counters.acquire(counters, permits, timeout, answer);
 		}
 		if (late != null && end != null) {
 			// The first of both answers.
@@ -338,7 +344,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 				? this.settles.receipt(match, grant) : new GrantReceipt(this.counters, grant);
 		return new Decision(match.policy().id(), match.policy().version(), !grant.refused(), outcome,
 				Decision.Reason.LIMITS, grant.source(), false, mode, request.cost(), grant.permits(),
-				(taken != null) ? taken : grant.statuses(), (taken != null) ? taken : Receipt.NOTHING, grant.node());
+				(taken != null) ? taken : grant.statuses(), (taken != null) ? taken : Receipt.NOTHING, grant.node(),
+				request.idempotencyKey() != null && AttemptReading.isReplay(grant));
 	}
 
 	private Decision failed(PolicySet policies, Match match, Request request, Decision.Reason reason) {

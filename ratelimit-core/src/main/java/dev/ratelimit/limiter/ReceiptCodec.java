@@ -9,8 +9,12 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Attempt;
+import dev.ratelimit.counter.AttemptReading;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
@@ -27,6 +31,9 @@ final class ReceiptCodec {
 
 	private static final byte VERSION = 1;
 
+	/** A receipt whose grant is recorded: attempts of one request settle once. */
+	private static final byte RECORDED = 2;
+
 	/** Far above what 16 limits need. */
 	private static final int MOST_COUNTERS = 255;
 
@@ -36,7 +43,8 @@ final class ReceiptCodec {
 	static byte[] encode(String policy, String id, long until, Grant grant) {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream(256);
 		try (DataOutputStream out = new DataOutputStream(bytes)) {
-			out.writeByte(VERSION);
+			boolean recorded = AttemptReading.settledUntil(grant) > 0;
+			out.writeByte(recorded ? RECORDED : VERSION);
 			out.writeUTF(policy);
 			out.writeUTF(id);
 			out.writeLong(until);
@@ -53,6 +61,9 @@ final class ReceiptCodec {
 					out.writeLong(part.time());
 					out.writeLong(part.permits());
 				}
+				if (recorded) {
+					write(AttemptReading.of(reading), out);
+				}
 			}
 		}
 		catch (IOException ex) {
@@ -67,7 +78,8 @@ final class ReceiptCodec {
 	 */
 	static Decoded decode(byte[] receipt, long actual) {
 		try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(receipt))) {
-			if (in.readByte() != VERSION) {
+			byte version = in.readByte();
+			if (version != VERSION && version != RECORDED) {
 				throw new IllegalArgumentException("the receipt was made by another release");
 			}
 			String policy = in.readUTF();
@@ -77,7 +89,8 @@ final class ReceiptCodec {
 			List<Reading> readings = new ArrayList<>();
 			int counters = Math.min(MOST_COUNTERS, in.readUnsignedByte());
 			for (int i = 0; i < counters; i++) {
-				readings.add(reading(in));
+				Reading reading = reading(in);
+				readings.add((version == RECORDED) ? recorded(reading, in) : reading);
 			}
 			Grant grant = new Grant(Permits.exactly(permits), permits, readings, Decision.Source.REDIS);
 			return new Decoded(policy, new Correction(id, grant, actual - permits, System.nanoTime(), until));
@@ -102,6 +115,20 @@ final class ReceiptCodec {
 		}
 		long time = earlier.isEmpty() ? 0 : earlier.get(0).time();
 		return new Reading(counter, new long[0], time, 0, earlier);
+	}
+
+	private static void write(@Nullable AttemptReading recorded, DataOutputStream out) throws IOException {
+		out.writeUTF((recorded != null) ? recorded.attempt().id() : "");
+		out.writeUTF((recorded != null) ? recorded.record() : "");
+		out.writeLong((recorded != null) ? recorded.granted() : 0);
+	}
+
+	private static Reading recorded(Reading reading, DataInputStream in) throws IOException {
+		Attempt attempt = new Attempt(in.readUTF(), 0, 0);
+		String record = in.readUTF();
+		Reading.Taken taken = new Reading.Taken(in.readLong(), 0);
+		return record.isEmpty() ? reading
+				: AttemptReading.replay(reading, attempt, record, taken).with(reading.earlier());
 	}
 
 	/**

@@ -14,6 +14,7 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.Settling;
 import dev.ratelimit.caller.DigestText;
+import dev.ratelimit.counter.AttemptReading;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -46,10 +47,13 @@ final class SettlingReceipt extends GrantReceipt {
 
 	private long actual = OPEN;
 
-	/** When the last settle may begin, in nanoseconds; only if another instance knows. */
+	/** When the last settle may begin, in nanoseconds; only if another one may come. */
 	private long validUntil;
 
-	/** The same on the clock of the store; 0 if no other instance knows. */
+	/**
+	 * The same on the clock of the store; 0 if neither another instance nor another
+	 * attempt of the request can settle.
+	 */
 	private long until;
 
 	SettlingReceipt(Counters counters, Grant grant, String policy, Settling settling, Observers observers) {
@@ -57,6 +61,14 @@ final class SettlingReceipt extends GrantReceipt {
 		this.policy = policy;
 		this.settling = settling;
 		this.observers = observers;
+		this.until = AttemptReading.settledUntil(grant);
+		if (this.until > 0) {
+			this.validUntil = this.received + 1_000 * (this.until - correction(grant).storeTime(this.received));
+		}
+	}
+
+	private Correction correction(Grant grant) {
+		return new Correction(this.id, grant, 0, this.received, 0);
 	}
 
 	private static String newId() {
@@ -123,10 +135,16 @@ final class SettlingReceipt extends GrantReceipt {
 		requireCost(actual);
 		List<Charge> charges;
 		synchronized (this) {
-			if (this.actual != OPEN || this.until > 0 && System.nanoTime() - this.validUntil > 0) {
+			boolean late = this.until > 0 && System.nanoTime() - this.validUntil > 0;
+			if (this.actual != OPEN || late && !isRecorded()) {
 				return CompletableFuture.completedStage(Settlement.NOTHING);
 			}
 			this.actual = actual;
+			if (late) {
+				// Another attempt may have settled, and nothing is left to tell.
+				close();
+				return report(CompletableFuture.completedStage(Settlement.LOST), true);
+			}
 			charges = new ArrayList<>(this.others);
 		}
 		Grant own = close();
@@ -139,6 +157,10 @@ final class SettlingReceipt extends GrantReceipt {
 			all = charge.reported() ? all.thenCombine(one, Settlement::and) : all;
 		}
 		return report(all, true);
+	}
+
+	private boolean isRecorded() {
+		return AttemptReading.settledUntil(grant()) > 0;
 	}
 
 	static void requireCost(long actual) {
@@ -160,9 +182,9 @@ final class SettlingReceipt extends GrantReceipt {
 			return null;
 		}
 		long now = System.nanoTime();
-		if (this.until == 0) {
+		if (this.until == 0 || isRecorded() && now + validFor.toNanos() - this.validUntil > 0) {
 			this.validUntil = now + validFor.toNanos();
-			this.until = new Correction(this.id, grant(), 0, this.received, 0).storeTime(this.validUntil);
+			this.until = correction(grant()).storeTime(this.validUntil);
 		}
 		return ReceiptCodec.encode(this.policy, this.id, this.until, left);
 	}
@@ -174,9 +196,10 @@ final class SettlingReceipt extends GrantReceipt {
 
 		CompletionStage<Settlement> settle(long actual, long until) {
 			long difference = actual - this.grant.permits();
+			long last = Math.max(until, AttemptReading.settledUntil(this.grant));
 			// The estimate was right, and nobody else can settle something else.
-			return (difference == 0 && until == 0) ? CompletableFuture.completedStage(Settlement.SETTLED)
-					: this.counters.settle(new Correction(this.id, this.grant, difference, this.received, until));
+			return (difference == 0 && last == 0) ? CompletableFuture.completedStage(Settlement.SETTLED)
+					: this.counters.settle(new Correction(this.id, this.grant, difference, this.received, last));
 		}
 
 	}

@@ -130,7 +130,9 @@ final class TrialRunner {
 									Decision.Reason.IDENTITY)
 							.inShadow());
 			}
-			return this.counters.acquire(counters, Permits.between(request.atLeast(), request.cost()), this.timeout)
+			return this.counters
+				.acquire(counters, Permits.between(request.atLeast(), request.cost()),
+						CounterResolver.attempt(match, request, counters), this.timeout)
 				.thenApply((grant) -> {
 					this.settles.tried(made, grant);
 					return grant.complete() ? decision(match, request, grant) : null;

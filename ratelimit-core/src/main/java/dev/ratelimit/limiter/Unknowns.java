@@ -4,9 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -66,14 +69,14 @@ final class Unknowns {
 	/**
 	 * Takes permits from the counters; those that are withheld become a gap.
 	 */
-	void acquire(List<Counter> counters, List<Counter> withheld, Permits permits, Duration timeout,
-			Consumer<Grant> answer) {
+	void acquire(List<Counter> counters, List<Counter> withheld, Permits permits, @Nullable Attempt attempt,
+			Duration timeout, Consumer<Grant> answer) {
 		Grant.Gap gap = new Grant.Gap(withheld, UNVERIFIED);
 		if (counters.isEmpty()) {
 			answer.accept(new Grant(permits, permits.most(), List.of(), Decision.Source.NONE).with(gap));
 		}
 		else {
-			this.counters.acquire(counters, permits, timeout, (grant) -> answer.accept(grant.with(gap)));
+			this.counters.acquire(counters, permits, attempt, timeout, (grant) -> answer.accept(grant.with(gap)));
 		}
 	}
 

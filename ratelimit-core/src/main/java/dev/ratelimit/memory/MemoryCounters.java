@@ -11,9 +11,12 @@ import java.util.function.LongSupplier;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
+import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Attempt;
+import dev.ratelimit.counter.AttemptReading;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
@@ -39,6 +42,8 @@ public final class MemoryCounters implements Counters {
 
 	private final Consumer<Counter> asked;
 
+	private final Records records;
+
 	public MemoryCounters(long maximum, LongSupplier micros) {
 		this(maximum, micros, System::nanoTime);
 	}
@@ -57,6 +62,7 @@ public final class MemoryCounters implements Counters {
 	public MemoryCounters(long maximum, LongSupplier micros, LongSupplier nanos, Consumer<Counter> asked) {
 		this.micros = micros;
 		this.asked = asked;
+		this.records = new Records(maximum, micros, nanos);
 		this.cells = Caffeine.newBuilder()
 			.maximumSize(maximum)
 			.ticker(nanos::getAsLong)
@@ -83,6 +89,13 @@ public final class MemoryCounters implements Counters {
 		answer.accept(take(counters, permits));
 	}
 
+	@Override
+	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
+		answer.accept((attempt != null) ? this.records.take(attempt, permits, (some) -> take(counters, some))
+				: take(counters, permits));
+	}
+
 	private Grant take(List<Counter> counters, Permits permits) {
 		if (permits.most() > 0) {
 			counters.forEach(this.asked);
@@ -103,6 +116,21 @@ public final class MemoryCounters implements Counters {
 
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
+		AttemptReading attempt = attempt(grant);
+		if (attempt != null && permits == grant.permits()) {
+			this.records.release(attempt, () -> returnPermits(grant, permits));
+		}
+		else if (attempt == null || !attempt.isReplay()) {
+			returnPermits(grant, permits);
+		}
+		return CompletableFuture.completedFuture(null);
+	}
+
+	private static @Nullable AttemptReading attempt(Grant grant) {
+		return grant.readings().isEmpty() ? null : AttemptReading.of(grant.readings().get(0));
+	}
+
+	private void returnPermits(Grant grant, long permits) {
 		for (Reading reading : grant.readings()) {
 			List<Counter> counter = List.of(reading.counter());
 			Cell[] cell = { cell(reading.counter()) };
@@ -115,11 +143,14 @@ public final class MemoryCounters implements Counters {
 			}
 			while (!step.commit());
 		}
-		return CompletableFuture.completedFuture(null);
 	}
 
 	@Override
 	public CompletionStage<Settlement> settle(Correction correction) {
+		AttemptReading attempt = attempt(correction.grant());
+		if (attempt != null && !this.records.corrects(attempt, correction)) {
+			return CompletableFuture.completedFuture(Settlement.NOTHING);
+		}
 		List<Reading> readings = correction.grant().readings();
 		List<Counter> counters = readings.stream().map(Reading::counter).toList();
 		Cell[] cells = counters.stream().map(this::cell).toArray(Cell[]::new);

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Work;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.NodeCall;
@@ -51,9 +52,13 @@ final class Batch {
 	}
 
 	/**
-	 * Adds a request of the same kind if there is room.
+	 * Adds a request of the same kind if there is room. A request that may be sent again
+	 * has a call of its own.
 	 */
 	boolean offer(NodeCall request) {
+		if (request.attempt() != null || attempt() != null) {
+			return false;
+		}
 		Group group = mergeable(request);
 		if (group != null) {
 			group.requests.add(request);
@@ -75,7 +80,15 @@ final class Batch {
 		return (this.work > 0) ? this.work : work(this.groups.get(0).requests.get(0));
 	}
 
+	private @Nullable Attempt attempt() {
+		return this.groups.get(0).requests.get(0).attempt();
+	}
+
 	ScriptCall call() {
+		Attempt attempt = attempt();
+		if (attempt != null) {
+			return new AttemptCall(this.groups.get(0).entry(), attempt);
+		}
 		List<ScriptCall.Entry> entries = new ArrayList<>(this.groups.size());
 		for (Group group : this.groups) {
 			entries.add(group.entry());

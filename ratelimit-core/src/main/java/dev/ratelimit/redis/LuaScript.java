@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -28,6 +29,14 @@ public final class LuaScript {
 
 	private static final LuaScript[] SETTLING = Arrays.stream(Algorithm.values())
 		.map((algorithm) -> new LuaScript(read("settle") + read(algorithm)))
+		.toArray(LuaScript[]::new);
+
+	private static final LuaScript[] ATTEMPTS = Arrays.stream(Algorithm.values())
+		.map((algorithm) -> new LuaScript(read("attempt").replace("-- <algorithm>\n", read(algorithm))))
+		.toArray(LuaScript[]::new);
+
+	private static final LuaScript[] RELEASING = Arrays.stream(Algorithm.values())
+		.map((algorithm) -> new LuaScript(read("release") + read(algorithm)))
 		.toArray(LuaScript[]::new);
 
 	private final byte[] text;
@@ -56,6 +65,27 @@ public final class LuaScript {
 	 */
 	static LuaScript settling(Algorithm algorithm) {
 		return SETTLING[algorithm.ordinal()];
+	}
+
+	/**
+	 * The script of an algorithm that decides a request which may be sent again.
+	 */
+	static LuaScript attempt(Algorithm algorithm) {
+		return ATTEMPTS[algorithm.ordinal()];
+	}
+
+	/**
+	 * The script of an algorithm that acts for the last attempt of a request.
+	 */
+	static LuaScript releasing(Algorithm algorithm) {
+		return RELEASING[algorithm.ordinal()];
+	}
+
+	/**
+	 * All scripts that decide, correct or give back.
+	 */
+	static Stream<LuaScript> ofCounters() {
+		return Stream.of(ALGORITHMS, SETTLING, ATTEMPTS, RELEASING).flatMap(Arrays::stream);
 	}
 
 	byte[] text() {

@@ -3,7 +3,6 @@ package dev.ratelimit.redis;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -29,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import dev.ratelimit.Algorithm;
 import dev.ratelimit.background.FailureLog;
 import dev.ratelimit.background.Loop;
 
@@ -258,8 +256,8 @@ public final class RedisConnector implements AutoCloseable {
 	}
 
 	private static CompletionStage<Void> loadScripts(Link link) {
-		return CompletableFuture.allOf(Arrays.stream(Algorithm.values())
-			.map((algorithm) -> link.load(LuaScript.of(algorithm)).toCompletableFuture())
+		return CompletableFuture.allOf(LuaScript.ofCounters()
+			.map((script) -> link.load(script).toCompletableFuture())
 			.toArray(CompletableFuture<?>[]::new));
 	}
 

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
@@ -19,6 +20,8 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Attempt;
+import dev.ratelimit.counter.AttemptReading;
 import dev.ratelimit.counter.Corrected;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
@@ -112,7 +115,13 @@ public final class RedisCounters implements NodeCounters {
 
 	@Override
 	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
-		PendingAcquire call = new PendingAcquire(counters, permits, 0, timeout);
+		acquire(counters, permits, null, timeout, answer);
+	}
+
+	@Override
+	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
+		PendingAcquire call = new PendingAcquire(counters, permits, 0, attempt, timeout);
 		call.grant().exceptionally((failure) -> Grant.unanswered(permits, counters, failure)).thenAccept(answer);
 		try {
 			acquire(counters.isEmpty() ? this.nameWithoutLink : node(counters.get(0)), call);
@@ -143,20 +152,30 @@ public final class RedisCounters implements NodeCounters {
 
 	/**
 	 * Gives back to each counter by itself, at the time at which it granted: counters of
-	 * one grant may have granted at different times.
+	 * one grant may have granted at different times. An attempt that gives back all its
+	 * permits releases its record; one that took nothing has no part to give back.
 	 */
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
 		List<PendingAcquire> requests = new ArrayList<>(grant.readings().size());
+		List<AttemptReading> released = new ArrayList<>(0);
 		for (Reading reading : grant.readings()) {
+			AttemptReading recorded = AttemptReading.of(reading);
+			if (recorded != null && (permits == grant.permits() || recorded.isReplay())) {
+				released.add(recorded);
+				continue;
+			}
 			for (Reading.Taken taken : reading.taken(grant.permits(), permits)) {
 				requests.add(new PendingAcquire(List.of(reading.counter()), Permits.exactly(taken.permits()),
 						taken.time(), ClientSettings.COMMAND_TIMEOUT));
 			}
 		}
 		enter(requests);
-		return CompletableFuture
-			.allOf(requests.stream().map(PendingAcquire::grant).toArray(CompletableFuture<?>[]::new));
+		Stream<CompletableFuture<?>> releases = (permits == grant.permits())
+				? ReleaseCall.of(grant, released).stream().map((call) -> this.calls.attempt(call).toCompletableFuture())
+				: Stream.empty();
+		return CompletableFuture.allOf(Stream.concat(requests.stream().map(PendingAcquire::grant), releases)
+			.toArray(CompletableFuture<?>[]::new));
 	}
 
 	@Override

@@ -41,7 +41,7 @@ class ScriptCall {
 
 	private static final byte NOTHING = 0;
 
-	private static final byte ALL = 1;
+	static final byte ALL = 1;
 
 	private static final byte FOREIGN = 2;
 

@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +12,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.AttemptReading;
 import dev.ratelimit.counter.Corrected;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
@@ -73,22 +73,28 @@ final class SettleCall extends ScriptCall {
 
 	@Override
 	byte[][] keys() {
-		byte[][] keys = super.keys();
-		byte[][] all = Arrays.copyOf(keys, keys.length + 1);
-		all[keys.length] = this.correction.marker().getBytes(StandardCharsets.ISO_8859_1);
-		return all;
+		AttemptReading cancelled = cancelled();
+		byte[][] keys = (cancelled == null) ? super.keys()
+				: AttemptCall.with(super.keys(), cancelled.record().getBytes(StandardCharsets.ISO_8859_1));
+		return AttemptCall.with(keys, this.correction.marker().getBytes(StandardCharsets.ISO_8859_1));
 	}
 
 	@Override
 	byte[][] arguments(byte[] time) {
-		byte[][] arguments = super.arguments(time);
-		byte[][] all = Arrays.copyOf(arguments, arguments.length + 1);
-		all[arguments.length] = ByteBuffer.allocate(2 * Double.BYTES)
+		AttemptReading cancelled = cancelled();
+		ByteBuffer times = ByteBuffer.allocate(((cancelled != null) ? 3 : 2) * Double.BYTES)
 			.order(ByteOrder.LITTLE_ENDIAN)
 			.putDouble(this.last)
-			.putDouble(this.correction.until())
-			.array();
-		return all;
+			.putDouble(this.correction.until());
+		if (cancelled != null) {
+			times.putDouble(cancelled.granted());
+		}
+		return AttemptCall.with(super.arguments(time), times.array());
+	}
+
+	/** The recorded grant of which nothing remains charged, {@code null} if none. */
+	private @Nullable AttemptReading cancelled() {
+		return this.correction.cancels() ? AttemptReading.of(this.correction.grant().readings().get(0)) : null;
 	}
 
 	@Override

@@ -18,14 +18,27 @@ final class PartChoice {
 	 * The part that last had permits, plus 1, by a counter's hash. Only a hint: counters
 	 * share places and threads overwrite each other's, which costs a second try at most.
 	 */
-	private final byte[] current = new byte[PLACES];
+	private final byte[] current;
 
 	/**
 	 * Creates a choice without hints.
 	 * @param instance a number that is different in every instance
 	 */
 	PartChoice(int instance) {
+		this(instance, PLACES);
+	}
+
+	private PartChoice(int instance, int places) {
 		this.instance = instance;
+		this.current = new byte[places];
+	}
+
+	/**
+	 * The choice of one request, the same in every instance and at any time.
+	 * @param number a number that the request has whenever it is sent
+	 */
+	static PartChoice of(int number) {
+		return new PartChoice(number, 1);
 	}
 
 	/**
@@ -51,9 +64,9 @@ final class PartChoice {
 		this.current[place(counter)] = (byte) (part + 1);
 	}
 
-	private static int place(Counter counter) {
+	private int place(Counter counter) {
 		int hash = counter.hashCode() * 0x9E3779B9;
-		return hash >>> (Integer.SIZE - Integer.numberOfTrailingZeros(PLACES));
+		return (this.current.length == 1) ? 0 : hash >>> (Integer.SIZE - Integer.numberOfTrailingZeros(PLACES));
 	}
 
 	private static int divisor(int a, int b) {

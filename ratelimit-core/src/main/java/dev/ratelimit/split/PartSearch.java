@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
@@ -35,6 +36,8 @@ final class PartSearch {
 
 	private final Permits permits;
 
+	private final @Nullable Attempt attempt;
+
 	private final Consumer<Grant> answer;
 
 	private boolean ended;
@@ -50,12 +53,13 @@ final class PartSearch {
 	private Decision.@Nullable Source source;
 
 	PartSearch(Counters counters, Splitting splitting, PartChoice choice, List<Counter> wholes, Permits permits,
-			Duration timeout, Consumer<Grant> answer) {
+			@Nullable Attempt attempt, Duration timeout, Consumer<Grant> answer) {
 		this.counters = counters;
 		this.answer = answer;
 		this.choice = choice;
 		this.wholes = wholes;
 		this.permits = permits;
+		this.attempt = attempt;
 		this.left = timeout;
 		this.deadline = System.nanoTime() + timeout.toNanos();
 		this.splits = new Split[wholes.size()];
@@ -75,7 +79,13 @@ final class PartSearch {
 			answered(new Grant(this.permits, this.permits.most(), List.of(), Decision.Source.NONE), start);
 		}
 		else {
-			this.counters.acquire(asked, this.permits, this.left, (grant) -> answered(grant, start));
+			Consumer<Grant> answered = (grant) -> answered(grant, start);
+			if (this.attempt == null) {
+				this.counters.acquire(asked, this.permits, this.left, answered);
+			}
+			else {
+				this.counters.acquire(asked, this.permits, this.attempt, this.left, answered);
+			}
 		}
 	}
 

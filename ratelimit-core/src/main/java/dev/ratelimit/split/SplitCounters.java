@@ -7,8 +7,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
@@ -59,10 +62,27 @@ public final class SplitCounters implements Counters {
 	@Override
 	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
 		if (isAnySplit(counters)) {
-			new PartSearch(this.counters, this.splitting, this.choice, counters, permits, timeout, answer).ask();
+			new PartSearch(this.counters, this.splitting, this.choice, counters, permits, null, timeout, answer).ask();
 		}
 		else {
 			this.counters.acquire(counters, permits, timeout, answer);
+		}
+	}
+
+	/** Attempts of one request begin with the same part, where their record is. */
+	@Override
+	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
+		if (attempt != null && isAnySplit(counters)) {
+			new PartSearch(this.counters, this.splitting, PartChoice.of(attempt.id().hashCode()), counters, permits,
+					attempt, timeout, answer)
+				.ask();
+		}
+		else if (attempt != null) {
+			this.counters.acquire(counters, permits, attempt, timeout, answer);
+		}
+		else {
+			acquire(counters, permits, timeout, answer);
 		}
 	}
 

@@ -6,9 +6,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
@@ -16,9 +18,11 @@ import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.NodeCall;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 import dev.ratelimit.counter.UnansweredException;
@@ -100,6 +104,24 @@ class LaneTests {
 		PendingAcquire next = enter(lane, Algorithm.GCRA, "ann");
 		answerAll();
 		assertThat(next.grant().join().permits()).isOne();
+	}
+
+	@Test
+	void requestThatMayBeSentAgainHasACallOfItsOwnInItsPlace() {
+		List<Class<?>> calls = new ArrayList<>();
+		Lane lane = new Lane(false, (call) -> {
+			calls.add(call.getClass());
+			return send(call);
+		});
+		Attempt attempt = new Attempt("a", 1_000_000, 3);
+		List<Counter> ann = List.of(new Counter(new CounterSpec(Algorithm.GCRA, PER_USER), "ann"));
+		lane.enter(Stream
+			.of(Optional.<Attempt>empty(), Optional.of(attempt), Optional.of(attempt), Optional.<Attempt>empty(),
+					Optional.<Attempt>empty())
+			.map((known) -> (NodeCall) new PendingAcquire(ann, Permits.exactly(1), 0, known.orElse(null),
+					Duration.ofMinutes(1)))
+			.toList());
+		assertThat(calls).containsExactly(ScriptCall.class, AttemptCall.class, AttemptCall.class, ScriptCall.class);
 	}
 
 	@Test

@@ -14,6 +14,8 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Attempt;
+import dev.ratelimit.counter.AttemptReading;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
@@ -116,6 +118,29 @@ class MovingSlotsIntegrationTests {
 		move.finish();
 		assertThat(settled).succeedsWithin(Duration.ofSeconds(60)).isEqualTo(Settlement.REFUNDED);
 		assertThat(remaining()).containsExactly(997L, 997L);
+	}
+
+	@Test
+	void attemptIsCountedWithoutItsRecordWhileTheSlotMoves(RedisCluster cluster) {
+		Attempt attempt = new Attempt("moving", Duration.ofMinutes(10).toNanos() / 1_000, 3);
+		assertThat(AttemptReading.isReplay(take(attempt))).isFalse();
+		assertThat(AttemptReading.isReplay(take(attempt))).isTrue();
+		Resharding move = cluster.reshard(this.tenant.key(), otherThan(cluster, this.tenant)).begin();
+		move.move(this.tenant.key());
+		Grant counted = take(attempt);
+		assertThat(counted.refused()).isFalse();
+		assertThat(AttemptReading.isReplay(counted)).isFalse();
+		assertThat(remaining(this.tenant)).isEqualTo(998);
+		move.moveAll();
+		move.finish();
+		assertThat(AttemptReading.isReplay(take(attempt))).isTrue();
+		assertThat(remaining(this.tenant)).isEqualTo(998);
+	}
+
+	/** With one counter: it and its record are two keys. */
+	private Grant take(Attempt attempt) {
+		return answered(
+				this.counters.acquire(List.of(this.tenant), Permits.exactly(1), attempt, Counters.DEFAULT_TIMEOUT));
 	}
 
 	@Test

@@ -61,7 +61,7 @@ class ConfigSamplesTests {
 		assertThat(samples().map((sample) -> sample.getFileName().toString())).containsExactlyInAnyOrder("gateway.yml",
 				"servlet.yml", "tiers-and-overrides.yml", "login-protection.yml", "llm-weighted-cost.yml",
 				"llm-tokens.yml", "redis-cluster-tls-acl.yml", "shadow-then-enforce.yml", "usage-events.yml",
-				"control-plane.yml", "urls.yml");
+				"control-plane.yml", "urls.yml", "payments-idempotent.yml");
 	}
 
 	@ParameterizedTest

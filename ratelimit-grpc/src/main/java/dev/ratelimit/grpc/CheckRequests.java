@@ -177,7 +177,8 @@ final class CheckRequests {
 			.filter((dimension) -> !dimension.equals(Dimension.API_KEY))
 			.forEach(unverified::remove);
 		return new Request(request.policy(), dimensions, unverified, tier, request.cost(), request.atLeast(),
-				id.isEmpty() ? request.id() : id, request.traceId(), request.unresolved());
+				id.isEmpty() ? request.id() : id, request.traceId(), request.unresolved())
+			.withIdempotencyKey(id.isEmpty() ? null : id);
 	}
 
 	/**

@@ -97,6 +97,23 @@ class CheckTests {
 		}
 	}
 
+	@Test
+	void retryOfATrustedPeerIsNotCountedAgain() {
+		String[] idempotent = { PER_TENANT, THREE_A_DAY, "ratelimit.policies.orders.idempotency.ttl=10m" };
+		CheckRequest request = orders().putDimensions("tenant", "acme").setRequestId("id-1").build();
+		try (GrpcApplication application = GrpcApplication.start(idempotent[0], idempotent[1], idempotent[2],
+				GrpcApplication.TRUSTED)) {
+			application.client().check(request);
+			assertThat(application.client().check(request).getRemaining()).isEqualTo(2);
+			assertThat(application.client().check(request.toBuilder().setRequestId("id-2").build()).getRemaining())
+				.isOne();
+		}
+		try (GrpcApplication application = GrpcApplication.start(idempotent)) {
+			application.client().check(request);
+			assertThat(application.client().check(request).getRemaining()).isOne();
+		}
+	}
+
 	private static String field(StatusRuntimeException failure) {
 		assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
 		try {

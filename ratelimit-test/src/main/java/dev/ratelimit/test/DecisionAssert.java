@@ -75,6 +75,22 @@ public final class DecisionAssert extends AbstractAssert<DecisionAssert, Decisio
 		return require(this.actual.degraded(), "Expected the decision to be degraded, but it was %s", this.actual);
 	}
 
+	/**
+	 * Admitted again without being counted, as a retry of an admitted request.
+	 */
+	public DecisionAssert isReplay() {
+		isAllowed();
+		return require(this.actual.replay(), "Expected the request to be a replay, but it was %s", this.actual);
+	}
+
+	/**
+	 * Decided and counted by itself.
+	 */
+	public DecisionAssert isNotReplay() {
+		isNotNull();
+		return require(!this.actual.replay(), "Expected the request not to be a replay, but it was %s", this.actual);
+	}
+
 	private DecisionAssert require(boolean condition, String message, Object... arguments) {
 		if (!condition) {
 			failWithMessage(message, arguments);

@@ -6,6 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 
@@ -38,6 +39,18 @@ class TestRateLimiterTests {
 	void callersAreCountedApart() {
 		this.limiter.decide(this.request.withCost(2));
 		assertThat(this.limiter.decide(this.request.with(Dimension.USER, "bob"))).isAllowed();
+	}
+
+	@Test
+	void retryIsAReplay() {
+		TestRateLimiter limiter = TestRateLimiter.of(Policy.builder("orders")
+			.limit("per-user", List.of(Dimension.USER), "2/m")
+			.idempotency(new Idempotency("X-Request-Id", Duration.ofMinutes(10), 1))
+			.build());
+		Request attempt = this.request.withIdempotencyKey("a");
+		assertThat(limiter.decide(attempt)).isAllowed().isNotReplay().hasRemaining(1);
+		assertThat(limiter.decide(attempt)).isReplay().hasRemaining(1);
+		assertThat(limiter.decide(attempt)).isAllowed().isNotReplay().hasRemaining(0);
 	}
 
 	@Test

@@ -20,6 +20,7 @@ import org.springframework.web.util.pattern.PathPattern;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Signal;
 
+import dev.ratelimit.web.CheckCounts;
 import dev.ratelimit.web.QueryParameters;
 import dev.ratelimit.web.WebCall;
 
@@ -82,6 +83,13 @@ public final class ExchangeWebCall implements WebCall {
 		return exchange.getPrincipal()
 			.materialize()
 			.map((principal) -> (route) -> new ExchangeWebCall(exchange, route, principal));
+	}
+
+	@Override
+	public int countCheck(String policy) {
+		Object counts = this.exchange.getAttributes()
+			.computeIfAbsent(CheckCounts.ATTRIBUTE, (name) -> new CheckCounts());
+		return ((CheckCounts) counts).count(policy);
 	}
 
 	/** The path that the gateway matched routes by, before filters rewrote it. */

@@ -12,6 +12,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.IpAddress;
+import dev.ratelimit.web.CheckCounts;
 import dev.ratelimit.web.QueryParameters;
 import dev.ratelimit.web.WebCall;
 
@@ -41,6 +42,15 @@ public final class ServletWebCall implements WebCall {
 	 */
 	static WebCall of(HttpServletRequest request, String route) {
 		return new ServletWebCall(request, route);
+	}
+
+	/** The container gives a request to one thread at a time. */
+	@Override
+	public int countCheck(String policy) {
+		Object known = this.request.getAttribute(CheckCounts.ATTRIBUTE);
+		CheckCounts counts = (known instanceof CheckCounts same) ? same : new CheckCounts();
+		this.request.setAttribute(CheckCounts.ATTRIBUTE, counts);
+		return counts.count(policy);
 	}
 
 	@Override

@@ -29,6 +29,12 @@ final class RefusalCodec {
 	/** Changes with the lines. */
 	private static final String FORMAT = "1";
 
+	/**
+	 * The same lines, of a request that was admitted before. Rare, so that an earlier
+	 * release can read almost all refusals.
+	 */
+	private static final String REPLAY_FORMAT = "2";
+
 	private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
 	private RefusalCodec() {
@@ -38,8 +44,8 @@ final class RefusalCodec {
 		Refusal.Verdict verdict = refusal.verdict();
 		RefusalContext context = refusal.context();
 		List<Object> lines = new ArrayList<>(32);
-		lines.addAll(Arrays.asList(FORMAT, refusal.instance(), refusal.traceId(), refusal.repeated(),
-				refusal.lasted().toMillis()));
+		lines.addAll(Arrays.asList(verdict.replay() ? REPLAY_FORMAT : FORMAT, refusal.instance(), refusal.traceId(),
+				refusal.repeated(), refusal.lasted().toMillis()));
 		lines.addAll(Arrays.asList(verdict.policy(), verdict.version(), verdict.outcome(), verdict.reason(),
 				verdict.source(), verdict.shadow(), verdict.mode(), verdict.cost(), verdict.node()));
 		lines.addAll(Arrays.asList(String.join(" ", context.breakersOpen()), context.newestVersion(),
@@ -59,14 +65,17 @@ final class RefusalCodec {
 	static @Nullable Refusal decode(String time, String text) {
 		try {
 			Iterator<String> lines = text.lines().iterator();
-			return FORMAT.equals(lines.next()) ? decode(Instant.ofEpochMilli(Long.parseLong(time)), lines) : null;
+			String format = lines.next();
+			boolean replay = REPLAY_FORMAT.equals(format);
+			return (replay || FORMAT.equals(format)) ? decode(Instant.ofEpochMilli(Long.parseLong(time)), replay, lines)
+					: null;
 		}
 		catch (RuntimeException ex) {
 			return null;
 		}
 	}
 
-	private static Refusal decode(Instant time, Iterator<String> lines) {
+	private static Refusal decode(Instant time, boolean replay, Iterator<String> lines) {
 		String instance = lines.next();
 		String traceId = optional(lines.next());
 		long repeated = number(lines);
@@ -83,7 +92,7 @@ final class RefusalCodec {
 		RefusalContext context = new RefusalContext(list(lines.next()), number(lines), (int) number(lines),
 				optional(lines.next()), millis(lines));
 		Refusal.Verdict verdict = new Refusal.Verdict(policy, version, outcome, reason, source, shadow,
-				(mode != null) ? FailureMode.valueOf(mode) : null, cost, quota(lines), node);
+				(mode != null) ? FailureMode.valueOf(mode) : null, cost, quota(lines), node, replay);
 		Map<String, String> caller = new TreeMap<>();
 		lines.forEachRemaining((line) -> {
 			int space = line.indexOf(' ');

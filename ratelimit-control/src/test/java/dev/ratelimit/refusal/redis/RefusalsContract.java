@@ -62,6 +62,16 @@ abstract class RefusalsContract {
 	}
 
 	@Test
+	void requestThatWasAdmittedBeforeIsFoundAsAReplay() {
+		RefusalHistory history = history(1_000, Duration.ofHours(24));
+		Refusal replay = Refusals.replay(Instant.now());
+		add(history, List.of(replay));
+		assertThat(find(history, query(Map.of(), null, 10)).refusals()).singleElement()
+			.satisfies((found) -> assertThat(found.verdict()).isEqualTo(replay.verdict()))
+			.satisfies((found) -> assertThat(found.describe()).containsEntry("replay", true));
+	}
+
+	@Test
 	void everyPartOfARefusalIsFoundAgain() {
 		RefusalHistory history = history(1_000, Duration.ofHours(24));
 		Instant time = Instant.now().minusSeconds(2);

@@ -1,0 +1,79 @@
+package dev.ratelimit.redis;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import dev.ratelimit.counter.AttemptReading;
+import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Reading;
+
+/**
+ * A script call in which an attempt gives back all that it was granted: see
+ * {@code release.lua}. The counters of one record are in one call, so that permits come
+ * back together with the end of the record.
+ */
+final class ReleaseCall extends ScriptCall {
+
+	private final AttemptReading attempt;
+
+	private ReleaseCall(List<Entry> entries, AttemptReading attempt) {
+		super(entries);
+		this.attempt = attempt;
+	}
+
+	/**
+	 * A call for each record of a grant.
+	 * @param readings those of the grant that are recorded
+	 */
+	static List<ReleaseCall> of(Grant grant, List<AttemptReading> readings) {
+		Map<String, List<AttemptReading>> records = new LinkedHashMap<>();
+		readings
+			.forEach((reading) -> records.computeIfAbsent(reading.record(), (key) -> new ArrayList<>(2)).add(reading));
+		List<ReleaseCall> calls = new ArrayList<>(records.size());
+		records.values().forEach((same) -> {
+			List<Entry> entries = new ArrayList<>();
+			for (AttemptReading reading : same) {
+				List<Counter> counter = List.of(reading.counter());
+				for (Reading.Taken taken : reading.taken(grant.permits(), grant.permits())) {
+					entries.add(new Entry(counter, Permits.exactly(taken.permits()), taken.time()));
+				}
+			}
+			if (!entries.isEmpty()) {
+				calls.add(new ReleaseCall(entries, same.get(0)));
+			}
+		});
+		return calls;
+	}
+
+	@Override
+	LuaScript script() {
+		return LuaScript.releasing(algorithm());
+	}
+
+	@Override
+	byte[][] keys() {
+		return AttemptCall.with(super.keys(), this.attempt.record().getBytes(StandardCharsets.ISO_8859_1));
+	}
+
+	@Override
+	byte[][] arguments(byte[] time) {
+		return AttemptCall.with(super.arguments(time),
+				ByteBuffer.allocate(Double.BYTES)
+					.order(ByteOrder.LITTLE_ENDIAN)
+					.putDouble(this.attempt.granted())
+					.array());
+	}
+
+	@Override
+	List<Outcome> decode(List<Object> reply) {
+		return (((byte[]) reply.get(1)).length == 0) ? List.of() : super.decode(reply);
+	}
+
+}

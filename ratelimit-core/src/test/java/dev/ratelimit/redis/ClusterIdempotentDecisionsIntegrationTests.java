@@ -1,0 +1,20 @@
+package dev.ratelimit.redis;
+
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.lease.LeaseOptions;
+import dev.ratelimit.lease.LeasedCounters;
+import dev.ratelimit.limiter.IdempotentDecisionsContract;
+import dev.ratelimit.split.SplitCounters;
+import dev.ratelimit.split.Splitting;
+
+class ClusterIdempotentDecisionsIntegrationTests extends IdempotentDecisionsContract {
+
+	@Override
+	protected Counters counters() {
+		Counters leased = new LeasedCounters(Connections.guarded(Connections.cluster()), LeaseOptions.DEFAULTS, () -> 1,
+				(counter) -> false, (permits) -> {
+				}, System::nanoTime);
+		return SplitCounters.of(leased, Splitting.CONFIGURED);
+	}
+
+}
