@@ -189,14 +189,15 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Request request = check.request();
 		Match match = null;
 		try {
-			if (policies.denies(request)) {
+			boolean listed = !policies.listedDimensions().isEmpty();
+			if (listed && policies.denies(request)) {
 				return turnedAway(request, 0, Decision.Reason.LIST);
 			}
 			match = policies.match(request);
 			if (match == null) {
 				return unknownPolicy(request);
 			}
-			if (policies.allows(request)) {
+			if (listed && policies.allows(request)) {
 				return bypassed(match, request, Decision.Reason.LIST);
 			}
 			List<Counter> counters = this.resolver.resolve(match, request);

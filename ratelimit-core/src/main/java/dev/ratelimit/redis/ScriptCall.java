@@ -61,6 +61,9 @@ class ScriptCall {
 
 	private final List<Run> runs = new ArrayList<>(4);
 
+	/** The first one is the time, which is known when the call is sent. */
+	private final byte[][] arguments;
+
 	ScriptCall(List<Entry> entries) {
 		this.algorithm = entries.get(0).counters().get(0).spec().algorithm();
 		this.entries = entries;
@@ -90,6 +93,13 @@ class ScriptCall {
 		this.keys = new byte[this.counters.size()][];
 		for (int i = 0; i < this.keys.length; i++) {
 			this.keys[i] = this.counters.get(i).key().getBytes(StandardCharsets.ISO_8859_1);
+		}
+		byte[] runs = runs();
+		this.arguments = new byte[3 + this.specs.size()][];
+		this.arguments[1] = runs;
+		this.arguments[2] = amounts();
+		for (int i = 0; i < this.specs.size(); i++) {
+			this.arguments[3 + i] = this.specs.get(i).numbers();
 		}
 	}
 
@@ -179,15 +189,8 @@ class ScriptCall {
 	 * @param time microseconds as text, or nothing for Redis's own clock
 	 */
 	byte[][] arguments(byte[] time) {
-		byte[] runs = runs();
-		byte[][] arguments = new byte[3 + this.specs.size()][];
-		arguments[0] = time;
-		arguments[1] = runs;
-		arguments[2] = amounts();
-		for (int i = 0; i < this.specs.size(); i++) {
-			arguments[3 + i] = this.specs.get(i).numbers();
-		}
-		return arguments;
+		this.arguments[0] = time;
+		return this.arguments;
 	}
 
 	private byte[] runs() {
