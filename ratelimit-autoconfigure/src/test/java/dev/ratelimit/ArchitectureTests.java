@@ -49,8 +49,7 @@ class ArchitectureTests {
 			Map.entry("memory", List.of("algorithm", "counter")), Map.entry("guard", List.of("counter")),
 			Map.entry("lease", List.of("algorithm", "counter")), Map.entry("hot", List.of("background", "counter")),
 			Map.entry("policy", List.of("algorithm", "caller", "counter")),
-			Map.entry("split", List.of("counter", "hot")),
-			Map.entry("penalty", List.of("background", "counter")),
+			Map.entry("split", List.of("counter", "hot")), Map.entry("penalty", List.of("background", "counter")),
 			Map.entry("redis", List.of("algorithm", "background", "caller", "counter", "fleet", "hot", "penalty")),
 			Map.entry("limiter", List.of("background", "caller", "counter", "penalty", "policy")),
 			Map.entry("assembly",
@@ -76,11 +75,9 @@ class ArchitectureTests {
 					List.of("admin", "control", "counter", "fleet", "guard", "json", "limiter", "policy", "store",
 							"web")),
 			Map.entry("selfservice",
-					List.of("admin", "control", "counter", "json", "limiter", "memory", "policy", "store",
-							"web")),
-			Map.entry("events", List.of("background", "caller", "json")),
-			Map.entry("metrics", List.of("background", "control", "fleet", "guard", "hot", "lease", "penalty", "policy",
-					"store"))));
+					List.of("admin", "control", "counter", "json", "limiter", "memory", "policy", "store", "web")),
+			Map.entry("events", List.of("background", "caller", "json")), Map.entry("metrics",
+					List.of("background", "control", "fleet", "guard", "hot", "lease", "penalty", "policy", "store"))));
 
 	/** Wires the core and lives as long as the application; nothing may use it. */
 	private static final String WIRING = "autoconfigure";

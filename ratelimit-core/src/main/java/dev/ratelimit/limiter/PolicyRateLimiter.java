@@ -129,7 +129,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Check check = new Check(this, policies, filled(policies, asked));
 		this.observers.unresolved(failure);
 		Decision made = unresolved(check);
-		Decision decision = made.allowed() ? made : this.penalties.told(check.known(), check.request(), made);
+		Decision decision = made.allowed() ? made : this.penalties.announced(check.known(), check.request(), made);
 		check.complete(this.observers.observe(check.request(), decision, check.start()));
 		return check;
 	}
@@ -243,7 +243,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	/** The trial comes after the caller has its decision. */
 	private void decided(Check check, Decision made) {
-		Decision decision = made.allowed() ? made : this.penalties.told(check.known(), check.request(), made);
+		Decision decision = made.allowed() ? made : this.penalties.announced(check.known(), check.request(), made);
 		check.complete(this.observers.observe(check.request(), decision, check.start()));
 		if (check.policies().comparison(check.request().policy()) != null) {
 			this.trials.decided(check.policies(), check.request(), decision);

@@ -243,23 +243,23 @@ class ScriptCall {
 	 */
 	List<Outcome> decode(List<Object> reply) {
 		long time = (Long) reply.get(0);
-		ByteBuffer told = ByteBuffer.wrap((byte[]) reply.get(1)).order(ByteOrder.LITTLE_ENDIAN);
+		ByteBuffer answer = ByteBuffer.wrap((byte[]) reply.get(1)).order(ByteOrder.LITTLE_ENDIAN);
 		Outcome[] outcomes = new Outcome[this.entries.size()];
 		for (Run run : this.runs) {
 			for (int i = 0; i < run.size; i++) {
-				outcomes[run.entries[i]] = decode(this.entries.get(run.entries[i]), told, time);
+				outcomes[run.entries[i]] = decode(this.entries.get(run.entries[i]), answer, time);
 			}
 		}
 		return Arrays.asList(outcomes);
 	}
 
-	private Outcome decode(Entry entry, ByteBuffer told, long time) {
-		byte kind = told.get();
+	private Outcome decode(Entry entry, ByteBuffer answer, long time) {
+		byte kind = answer.get();
 		long taken = switch (kind) {
 			case NOTHING -> 0;
 			case ALL, ALL_OF_ITS_WINDOWS -> entry.permits().most();
 			case FOREIGN -> -1;
-			default -> (long) told.getDouble();
+			default -> (long) answer.getDouble();
 		};
 		if (taken < 0) {
 			return Outcome.FOREIGN;
@@ -267,19 +267,19 @@ class ScriptCall {
 		boolean expected = kind == ALL_OF_ITS_WINDOWS;
 		List<Counter> counters = entry.counters();
 		if (counters.size() == 1) {
-			return new Outcome(taken, List.of(reading(counters.get(0), told, expected, time)));
+			return new Outcome(taken, List.of(reading(counters.get(0), answer, expected, time)));
 		}
 		Reading[] readings = new Reading[counters.size()];
 		for (int i = 0; i < readings.length; i++) {
-			readings[i] = reading(counters.get(i), told, expected, time);
+			readings[i] = reading(counters.get(i), answer, expected, time);
 		}
 		return new Outcome(taken, List.of(readings));
 	}
 
-	private Reading reading(Counter counter, ByteBuffer told, boolean expected, long time) {
+	private Reading reading(Counter counter, ByteBuffer answer, boolean expected, long time) {
 		int length = expected ? StateCodec.length(counter.spec().limit().quotas().size())
-				: Short.toUnsignedInt(told.getShort());
-		return new Reading(counter, StateCodec.decode(this.algorithm, told, length), time);
+				: Short.toUnsignedInt(answer.getShort());
+		return new Reading(counter, StateCodec.decode(this.algorithm, answer, length), time);
 	}
 
 	/**

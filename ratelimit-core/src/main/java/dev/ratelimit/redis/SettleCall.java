@@ -94,9 +94,9 @@ final class SettleCall extends ScriptCall {
 	@Override
 	List<Outcome> decode(List<Object> reply) {
 		long time = (Long) reply.get(0);
-		byte[] told = (byte[]) reply.get(1);
-		if (told.length == 1) {
-			this.corrected = switch (told[0]) {
+		byte[] answer = (byte[]) reply.get(1);
+		if (answer.length == 1) {
+			this.corrected = switch (answer[0]) {
 				case DONE_BEFORE -> new Corrected(Settlement.NOTHING, time);
 				case TOO_LATE -> new Corrected(null, time);
 				default -> throw new IllegalStateException("unknown answer of a script");
