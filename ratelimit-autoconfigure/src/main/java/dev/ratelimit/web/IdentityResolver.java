@@ -39,10 +39,6 @@ final class IdentityResolver {
 
 	private final AtomicBoolean principalFailed = new AtomicBoolean();
 
-	IdentityResolver(IdentityOptions options, ClientIp clientIp, KnownKeys keys) {
-		this(options, clientIp, keys, List.of());
-	}
-
 	/**
 	 * Creates a resolver.
 	 * @param callers identify callers without a token, in this order

@@ -53,7 +53,7 @@ class PolicyDocumentsTests {
 			 "rollout": {"percent": 10, "valid-from": "2026-01-01T00:00:00Z", "hold": "5m"}}
 			""";
 
-	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account"), null));
+	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account"), Set.of(), null));
 
 	@Test
 	void documentSaysAllThatTheConfigurationCan() {
