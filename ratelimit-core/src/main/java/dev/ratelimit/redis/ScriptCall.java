@@ -39,14 +39,6 @@ class ScriptCall {
 
 	private static final int AMOUNTS_LENGTH = 4 * Double.BYTES;
 
-	private static final byte NOTHING = 0;
-
-	private static final byte ALL = 1;
-
-	private static final byte FOREIGN = 2;
-
-	private static final byte ALL_OF_ITS_WINDOWS = 4;
-
 	private final Algorithm algorithm;
 
 	private final List<Entry> entries;
@@ -242,44 +234,14 @@ class ScriptCall {
 	 * What the script answered, one outcome per request.
 	 */
 	List<Outcome> decode(List<Object> reply) {
-		long time = (Long) reply.get(0);
-		ByteBuffer answer = ByteBuffer.wrap((byte[]) reply.get(1)).order(ByteOrder.LITTLE_ENDIAN);
+		ScriptReply answers = new ScriptReply(this.algorithm, reply);
 		Outcome[] outcomes = new Outcome[this.entries.size()];
 		for (Run run : this.runs) {
 			for (int i = 0; i < run.size; i++) {
-				outcomes[run.entries[i]] = decode(this.entries.get(run.entries[i]), answer, time);
+				outcomes[run.entries[i]] = answers.next(this.entries.get(run.entries[i]));
 			}
 		}
 		return Arrays.asList(outcomes);
-	}
-
-	private Outcome decode(Entry entry, ByteBuffer answer, long time) {
-		byte kind = answer.get();
-		long taken = switch (kind) {
-			case NOTHING -> 0;
-			case ALL, ALL_OF_ITS_WINDOWS -> entry.permits().most();
-			case FOREIGN -> -1;
-			default -> (long) answer.getDouble();
-		};
-		if (taken < 0) {
-			return Outcome.FOREIGN;
-		}
-		boolean expected = kind == ALL_OF_ITS_WINDOWS;
-		List<Counter> counters = entry.counters();
-		if (counters.size() == 1) {
-			return new Outcome(taken, List.of(reading(counters.get(0), answer, expected, time)));
-		}
-		Reading[] readings = new Reading[counters.size()];
-		for (int i = 0; i < readings.length; i++) {
-			readings[i] = reading(counters.get(i), answer, expected, time);
-		}
-		return new Outcome(taken, List.of(readings));
-	}
-
-	private Reading reading(Counter counter, ByteBuffer answer, boolean expected, long time) {
-		int length = expected ? StateCodec.length(counter.spec().limit().quotas().size())
-				: Short.toUnsignedInt(answer.getShort());
-		return new Reading(counter, StateCodec.decode(this.algorithm, answer, length), time);
 	}
 
 	/**
