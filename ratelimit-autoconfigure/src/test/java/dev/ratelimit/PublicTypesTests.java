@@ -1,11 +1,15 @@
 package dev.ratelimit;
 
+import java.io.File;
 import java.io.IOException;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -24,6 +28,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PublicTypesTests {
 
 	private static final Pattern ROW = Pattern.compile("^\\| `(dev\\.ratelimit\\.[\\w.]+)` \\|", Pattern.MULTILINE);
+
+	private static final Pattern EXAMPLE = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+
+	private static final Pattern NAME = Pattern.compile("\\b[A-Z]\\w+");
 
 	/** Public for other packages of ours only. */
 	private static final Set<String> OURS = Set.of("ApiKeyDigest", "EnumText", "PrintableText", "WindowTag", "Work");
@@ -58,6 +66,46 @@ class PublicTypesTests {
 		}
 		assertThat(listed().stream().filter((name) -> name.matches("dev\\.ratelimit\\.[A-Z]\\w*")))
 			.containsExactlyInAnyOrderElementsOf(vocabulary);
+	}
+
+	@Test
+	void everyTypeInAnExampleOfTheDocsIsListed() throws IOException {
+		Map<String, String> types = publicTypes();
+		Set<String> named = new TreeSet<>();
+		try (Stream<Path> pages = Files.list(Path.of("..", "docs"))) {
+			for (Path page : Stream.concat(pages, Stream.of(Path.of("..", "README.md")))
+				.filter((file) -> file.toString().endsWith(".md"))
+				.toList()) {
+				EXAMPLE.matcher(Files.readString(page))
+					.results()
+					.flatMap((example) -> NAME.matcher(example.group(1)).results())
+					.map((name) -> types.get(name.group()))
+					.filter(Objects::nonNull)
+					.forEach(named::add);
+			}
+		}
+		assertThat(named).contains("dev.ratelimit.web.DimensionResolver").isSubsetOf(listed());
+	}
+
+	/** The public types of all modules for users, by simple name. */
+	private static Map<String, String> publicTypes() throws IOException {
+		Map<String, String> types = new TreeMap<>();
+		for (String module : List.of("core", "control", "autoconfigure", "grpc", "test", "test-servers")) {
+			Path root = Path.of("..", "ratelimit-" + module, "src", "main", "java");
+			try (Stream<Path> sources = Files.walk(root)) {
+				for (Path source : sources.filter((file) -> file.toString().endsWith(".java")).toList()) {
+					String name = source.getFileName().toString().replace(".java", "");
+					if (Files.readString(source).matches("(?s).*\\npublic [^\\n]*\\b" + name + "\\b.*")) {
+						types.put(name,
+								root.relativize(source)
+									.toString()
+									.replace(".java", "")
+									.replace(File.separatorChar, '.'));
+					}
+				}
+			}
+		}
+		return types;
 	}
 
 	private static Path sourceOf(String name) throws IOException {

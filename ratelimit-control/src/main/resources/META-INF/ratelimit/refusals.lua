@@ -11,6 +11,6 @@ for i = 3, #ARGV, 2 do
 end
 redis.call('XTRIM', KEYS[1], 'MAXLEN', '=', ARGV[1])
 redis.call('XTRIM', KEYS[1], 'MINID', '=', string.format('%.0f', math.max(0, now - tonumber(ARGV[2]))))
--- When nothing is refused any more, what is left goes too.
+-- The log expires when there are no new refusals.
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return {}

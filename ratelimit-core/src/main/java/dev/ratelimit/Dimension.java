@@ -40,4 +40,9 @@ public record Dimension(String name) {
 		return this.name;
 	}
 
+	/** Whether a name is that of a dimension that is not custom. */
+	public static boolean isBuiltIn(String name) {
+		return BUILT_IN.stream().anyMatch((dimension) -> dimension.name().equals(name));
+	}
+
 }

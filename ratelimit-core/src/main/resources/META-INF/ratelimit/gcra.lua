@@ -303,7 +303,7 @@ local function decider()
     return windows
   end
 
-  -- Brings the windows of a spec up to date and forgets those of others that mean nothing any more. Returns the index of each
+  -- Brings the windows of a spec up to date and forgets those of others that are over. Returns the index of each
   -- quota's window, and whether a time had to be cut back.
   local function settle(windows, spec)
     local times, rests, tags = windows.times, windows.rests, windows.tags

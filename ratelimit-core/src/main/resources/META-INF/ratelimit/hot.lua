@@ -2,7 +2,7 @@
 -- fleet was and has, and the marks.
 -- KEYS  1 to 3 rates: sorted set of counter by checks per second, one for each second in turn; 4 to 6 refusals: the same
 --       by refusals; 7 marks: hash of key to the time it ends, on a line, and its text
--- ARGV  1 second that this instance has told last; 2 how many to read; 3 how many rates follow; then rate and counter in
+-- ARGV  1 second that this instance sent last; 2 how many to read; 3 how many rates follow; then rate and counter in
 --       turn, and refusals and counter in turn
 -- Returns the second; the microseconds in it; counters and rates of the second before, most first, as one list; counters
 -- and refusals in the same way; and milliseconds left, key and text of each mark, as one list. Rates and refusals are

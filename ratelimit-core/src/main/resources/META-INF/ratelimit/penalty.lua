@@ -2,7 +2,7 @@
 -- KEYS  one for each caller: six integers: first refusal and end of its run, offences, last offence, end of the cool-down,
 --       end of the ban
 -- ARGV  1 channel of signals; then for each caller: 1 offences; 2 time since the last of them; 3 refusals that were no
---       offence for the instance; 4 time of the first of these; 5 until when the caller was told to wait; 6 offences per
+--       offence for the instance; 4 time of the first of these; 5 end of the wait that was announced; 6 offences per
 --       cool-down; 7 first cool-down; 8 longest cool-down; 9 offences until a ban, 0 for none; 10 length of a ban;
 --       11 key of the counter, policy and limit
 -- Returns for each caller, in one list: offences, time since the last, rest of the cool-down, rest of the ban, and 1 if a

@@ -11,7 +11,7 @@ local unpack_struct, pack_struct, byte, floor = struct.unpack, struct.pack, stri
 -- moment; a day on a test's clock, which may stand still while Redis's own runs.
 local linger = ARGV[1] == '' and 1 or 86400000
 
--- How many entries that no window covers any more leave with one write, and how many are rewritten by a give-back.
+-- How many expired entries are removed by one write, and how many are rewritten by a give-back.
 local PRUNED_AT_ONCE = 100
 local DEEPEST_GIVE_BACK = 400
 

@@ -1,8 +1,8 @@
 -- What the algorithms share whose counter is one string: all are read with one MGET, kept in tables while the call lasts and
 -- written once at the end. A counter is its windows by tag: those that a request of this call has, up to date, and those that
--- only other callers have, as stored. `value` is its string as last read or told. A spec is a list of quotas: permits, window,
+-- only other callers have, as stored. `value` is its string as last read or answered. A spec is a list of quotas: permits, window,
 -- tag and the most permits that any caller has in the window. The algorithm says what is particular of a window, whose `ends`
--- is when it means nothing any more:
+-- is when it is over:
 --   width                               bytes of a window in the string
 --   decode(value, at)                   a window and its tag
 --   encode(window, tag)                 its part of the string

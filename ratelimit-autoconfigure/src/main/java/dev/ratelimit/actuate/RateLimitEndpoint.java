@@ -124,19 +124,19 @@ class RateLimitEndpoint extends AdminController {
 	@GetMapping("/switch")
 	public Map<String, Object> showSwitch(@RequestParam MultiValueMap<String, String> query,
 			@Nullable Principal principal) {
-		return this.operations.redSwitch().show(query(query), principal);
+		return this.operations.modeSwitch().show(query(query), principal);
 	}
 
 	@PostMapping("/switch")
 	public CompletionStage<Map<String, Object>> turnSwitchOn(@RequestParam MultiValueMap<String, String> query,
 			HttpEntity<byte[]> body, @Nullable Principal principal) {
-		return this.operations.redSwitch().turnOn(body(query, body), principal);
+		return this.operations.modeSwitch().turnOn(body(query, body), principal);
 	}
 
 	@DeleteMapping("/switch")
 	public CompletionStage<Map<String, Object>> turnSwitchOff(@RequestParam MultiValueMap<String, String> query,
 			@Nullable Principal principal) {
-		return this.operations.redSwitch().turnOff(query(query), principal);
+		return this.operations.modeSwitch().turnOff(query(query), principal);
 	}
 
 	@GetMapping("/hotkeys")

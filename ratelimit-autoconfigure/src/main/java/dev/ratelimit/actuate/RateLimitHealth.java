@@ -27,13 +27,13 @@ import dev.ratelimit.store.ReplicaState;
  * Uses no health type of Boot, because Boot 4 moved them.
  */
 record RateLimitHealth(PolicyRateLimiter limiter, Counters counters, LivePolicies live, Fleet fleet,
-		ModeSwitch redSwitch, Supplier<@Nullable Heartbeats> heartbeats, Supplier<@Nullable Nodes> nodes,
+		ModeSwitch modeSwitch, Supplier<@Nullable Heartbeats> heartbeats, Supplier<@Nullable Nodes> nodes,
 		Supplier<@Nullable ControlPlane> control) {
 
 	Map<String, Object> details() {
 		Decision.Reason degraded = degraded();
 		Nodes nodes = this.nodes.get();
-		FailureMode forced = this.redSwitch.mode();
+		FailureMode forced = this.modeSwitch.mode();
 		ControlPlane control = this.control.get();
 		ReplicaState state = (control != null) ? control.state() : null;
 		return new JsonObject().with("backend", this.counters.source().text())

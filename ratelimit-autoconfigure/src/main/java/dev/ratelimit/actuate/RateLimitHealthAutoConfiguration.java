@@ -33,9 +33,9 @@ public final class RateLimitHealthAutoConfiguration {
 
 	@Bean
 	RateLimitHealth rateLimitHealth(PolicyRateLimiter limiter, Counters counters, LivePolicies live, Fleet fleet,
-			ModeSwitch redSwitch, ObjectProvider<Heartbeats> heartbeats, ObjectProvider<Nodes> nodes,
+			ModeSwitch modeSwitch, ObjectProvider<Heartbeats> heartbeats, ObjectProvider<Nodes> nodes,
 			ObjectProvider<ControlPlane> control) {
-		return new RateLimitHealth(limiter, counters, live, fleet, redSwitch, heartbeats::getIfAvailable,
+		return new RateLimitHealth(limiter, counters, live, fleet, modeSwitch, heartbeats::getIfAvailable,
 				nodes::getIfAvailable, control::getIfAvailable);
 	}
 

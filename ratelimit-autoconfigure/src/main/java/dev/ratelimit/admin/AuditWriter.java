@@ -53,10 +53,10 @@ final class AuditWriter implements AutoCloseable {
 
 	private final LongSupplier nanos;
 
-	private final Handoff<Waiting> arrived;
+	private final Handoff<QueuedEntry> arrived;
 
 	/** Used by the writing thread only. */
-	private final Deque<Waiting> waiting = new ArrayDeque<>();
+	private final Deque<QueuedEntry> waiting = new ArrayDeque<>();
 
 	private final AtomicInteger size = new AtomicInteger();
 
@@ -95,7 +95,7 @@ final class AuditWriter implements AutoCloseable {
 	 * @param remove position of the newest entry to remove, {@code null} for none
 	 */
 	void add(AuditRecord attempt, @Nullable AuditPosition remove) {
-		Waiting entry = new Waiting(attempt, remove, this.nanos.getAsLong(), new CompletableFuture<>());
+		QueuedEntry entry = new QueuedEntry(attempt, remove, this.nanos.getAsLong(), new CompletableFuture<>());
 		if (this.size.incrementAndGet() > this.maxWaiting || !this.arrived.offer(entry)) {
 			this.size.decrementAndGet();
 			this.lost.incrementAndGet();
@@ -126,7 +126,7 @@ final class AuditWriter implements AutoCloseable {
 
 	private Duration turn() {
 		this.waiting.addAll(this.arrived.take());
-		for (Waiting next = this.waiting.peekFirst(); next != null; next = this.waiting.peekFirst()) {
+		for (QueuedEntry next = this.waiting.peekFirst(); next != null; next = this.waiting.peekFirst()) {
 			try {
 				Futures.await(this.store.audit(next.attempt(), next.remove()), WRITE_TIMEOUT);
 				end(next);
@@ -140,7 +140,7 @@ final class AuditWriter implements AutoCloseable {
 		return Loop.UNTIL_WOKEN;
 	}
 
-	private void failed(Waiting entry, RuntimeException failure) {
+	private void failed(QueuedEntry entry, RuntimeException failure) {
 		// The innermost cause is the one of the store itself.
 		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
 		String why = (cause.getMessage() != null) ? cause.getMessage() : cause.getClass().getSimpleName();
@@ -159,7 +159,7 @@ final class AuditWriter implements AutoCloseable {
 		this.failures.failed(why);
 	}
 
-	private void end(Waiting entry) {
+	private void end(QueuedEntry entry) {
 		this.waiting.removeFirst();
 		this.size.decrementAndGet();
 		entry.written().complete(null);
@@ -182,7 +182,7 @@ final class AuditWriter implements AutoCloseable {
 	 * @param since time of its arrival
 	 * @param written completes when it no longer waits
 	 */
-	private record Waiting(AuditRecord attempt, @Nullable AuditPosition remove, long since,
+	private record QueuedEntry(AuditRecord attempt, @Nullable AuditPosition remove, long since,
 			CompletableFuture<@Nullable Void> written) {
 	}
 

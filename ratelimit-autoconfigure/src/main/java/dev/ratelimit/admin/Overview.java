@@ -26,20 +26,20 @@ public final class Overview {
 
 	private final Supplier<Map<String, Object>> urls;
 
-	private final SwitchAdmin redSwitch;
+	private final SwitchAdmin modeSwitch;
 
 	private final PolicyAdmin policies;
 
 	private final AdminAccess access;
 
 	Overview(Counters counters, Fleet fleet, String region, Supplier<@Nullable Nodes> nodes,
-			Supplier<Map<String, Object>> urls, SwitchAdmin redSwitch, PolicyAdmin policies, AdminAccess access) {
+			Supplier<Map<String, Object>> urls, SwitchAdmin modeSwitch, PolicyAdmin policies, AdminAccess access) {
 		this.urls = urls;
 		this.counters = counters;
 		this.fleet = fleet;
 		this.region = region;
 		this.nodes = nodes;
-		this.redSwitch = redSwitch;
+		this.modeSwitch = modeSwitch;
 		this.policies = policies;
 		this.access = access;
 	}
@@ -52,7 +52,7 @@ public final class Overview {
 			.with("fleet", this.fleet.size())
 			.with("region", this.region)
 			.with("breakers", (nodes != null) ? nodes.texts() : Map.of())
-			.with("switch", this.redSwitch.state())
+			.with("switch", this.modeSwitch.state())
 			.with("urls", this.urls.get())
 			.withAll(this.policies.overview());
 	}

@@ -139,7 +139,7 @@ public final class RateLimitAdminAutoConfiguration {
 		@Bean
 		@Lazy
 		AdminOperations rateLimitAdminOperations(RateLimitProperties properties, Policies policies, LivePolicies live,
-				RecordReader reader, Counters counters, Fleet fleet, ModeSwitch redSwitch, HotCounters hot,
+				RecordReader reader, Counters counters, Fleet fleet, ModeSwitch modeSwitch, HotCounters hot,
 				TopRefusals topRefusals, HotSplits splits, Penalties penalties, AdminCheck check, Audit audit,
 				AuditTrail trail, ListableBeanFactory beans) {
 			AdminAccess access = new AdminAccess(check, audit);
@@ -150,7 +150,7 @@ public final class RateLimitAdminAutoConfiguration {
 			ObjectProvider<RefusalRecorder> recorders = beans.getBeanProvider(RefusalRecorder.class);
 			PolicyAdmin policyAdmin = new PolicyAdmin(control, live,
 					(id) -> (rollouts != null) ? rollouts.state(id) : null, reader, access);
-			SwitchAdmin switchAdmin = new SwitchAdmin(redSwitch, access, Clock.systemUTC());
+			SwitchAdmin switchAdmin = new SwitchAdmin(modeSwitch, access, Clock.systemUTC());
 			return new AdminOperations(new Overview(counters, fleet, properties.region(),
 					beans.getBeanProvider(Nodes.class)::getIfAvailable, urls(beans), switchAdmin, policyAdmin, access),
 					policyAdmin,

@@ -23,14 +23,14 @@ public final class SwitchAdmin {
 
 	private static final String EXAMPLE = "Send something like {\"mode\": \"allow\", \"for\": \"1h\", \"reason\": \"…\"}.";
 
-	private final ModeSwitch redSwitch;
+	private final ModeSwitch modeSwitch;
 
 	private final AdminAccess access;
 
 	private final Clock clock;
 
-	SwitchAdmin(ModeSwitch redSwitch, AdminAccess access, Clock clock) {
-		this.redSwitch = redSwitch;
+	SwitchAdmin(ModeSwitch modeSwitch, AdminAccess access, Clock clock) {
+		this.modeSwitch = modeSwitch;
 		this.access = access;
 		this.clock = clock;
 	}
@@ -45,8 +45,8 @@ public final class SwitchAdmin {
 
 	/** Includes a call that has no effect because a property overrides it. */
 	Map<String, Object> state() {
-		FailureMode property = this.redSwitch.property();
-		ForcedMode forced = this.redSwitch.forced();
+		FailureMode property = this.modeSwitch.property();
+		ForcedMode forced = this.modeSwitch.forced();
 		JsonObject shown = new JsonObject().with("on", property != null || forced != null);
 		if (property != null) {
 			return shown.with("mode", property.text())
@@ -59,13 +59,13 @@ public final class SwitchAdmin {
 
 	public CompletionStage<Map<String, Object>> turnOn(Fields body, @Nullable Principal principal) {
 		return attempt("switch-on", body, principal,
-				() -> this.redSwitch.turnOn(wanted(body, AdminAccess.actor(principal))));
+				() -> this.modeSwitch.turnOn(wanted(body, AdminAccess.actor(principal))));
 	}
 
 	public CompletionStage<Map<String, Object>> turnOff(Fields query, @Nullable Principal principal) {
 		return attempt("switch-off", query, principal, () -> {
 			query.only("reason");
-			return this.redSwitch.turnOff();
+			return this.modeSwitch.turnOff();
 		});
 	}
 
@@ -91,7 +91,7 @@ public final class SwitchAdmin {
 	}
 
 	private String text() {
-		ForcedMode forced = this.redSwitch.forced();
+		ForcedMode forced = this.modeSwitch.forced();
 		return (forced != null) ? forced.mode().text() + " until " + until(forced) : "off";
 	}
 

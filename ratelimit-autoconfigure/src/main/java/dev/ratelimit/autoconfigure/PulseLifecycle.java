@@ -36,7 +36,7 @@ final class PulseLifecycle implements SmartLifecycle, HeartbeatListener {
 
 	private final Fleet fleet;
 
-	private final ModeSwitch redSwitch;
+	private final ModeSwitch modeSwitch;
 
 	private final Heartbeats heartbeats;
 
@@ -48,12 +48,12 @@ final class PulseLifecycle implements SmartLifecycle, HeartbeatListener {
 
 	private volatile boolean running;
 
-	PulseLifecycle(RedisPulse pulse, RedisSignals signals, Fleet fleet, ModeSwitch redSwitch, Heartbeats heartbeats,
+	PulseLifecycle(RedisPulse pulse, RedisSignals signals, Fleet fleet, ModeSwitch modeSwitch, Heartbeats heartbeats,
 			boolean expected, Supplier<@Nullable ControlPlane> control) {
 		this.pulse = pulse;
 		this.signals = signals;
 		this.fleet = fleet;
-		this.redSwitch = redSwitch;
+		this.modeSwitch = modeSwitch;
 		this.heartbeats = heartbeats;
 		this.expected = expected;
 		this.control = control;
@@ -69,10 +69,10 @@ final class PulseLifecycle implements SmartLifecycle, HeartbeatListener {
 			this.fleet.seenAtLeast(instances);
 		}
 		if (recorded) {
-			this.redSwitch.seen(forced);
+			this.modeSwitch.seen(forced);
 		}
 		else {
-			this.redSwitch.notRecorded();
+			this.modeSwitch.notRecorded();
 		}
 		this.first.countDown();
 	}

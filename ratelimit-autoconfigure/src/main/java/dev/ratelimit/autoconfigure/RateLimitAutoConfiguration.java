@@ -181,15 +181,15 @@ public final class RateLimitAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ModeSwitch rateLimitSwitch(RateLimitProperties properties, ObjectProvider<SwitchStore> store) {
-		return new ModeSwitch(properties.redSwitch().mode(), store.getIfAvailable(() -> SwitchStore.NONE),
+		return new ModeSwitch(properties.modeSwitch().mode(), store.getIfAvailable(() -> SwitchStore.NONE),
 				System::nanoTime);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	Fallback rateLimitFallback(RateLimitProperties properties, Fleet fleet, ModeSwitch redSwitch) {
+	Fallback rateLimitFallback(RateLimitProperties properties, Fleet fleet, ModeSwitch modeSwitch) {
 		Counters local = new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros);
-		return new Fallback(local, fleet::size, redSwitch::mode);
+		return new Fallback(local, fleet::size, modeSwitch::mode);
 	}
 
 	/**
@@ -266,9 +266,9 @@ public final class RateLimitAutoConfiguration {
 	}
 
 	@Bean
-	StartupLine rateLimitStartupLine(Policies policies, Counters counters, ModeSwitch redSwitch,
+	StartupLine rateLimitStartupLine(Policies policies, Counters counters, ModeSwitch modeSwitch,
 			Environment environment) {
-		return new StartupLine(policies, counters, redSwitch, environment);
+		return new StartupLine(policies, counters, modeSwitch, environment);
 	}
 
 	@Bean

@@ -83,9 +83,9 @@ public final class RateLimitFleetAutoConfiguration {
 	}
 
 	@Bean
-	PulseLifecycle rateLimitPulseLifecycle(RedisPulse pulse, RedisSignals signals, Fleet fleet, ModeSwitch redSwitch,
+	PulseLifecycle rateLimitPulseLifecycle(RedisPulse pulse, RedisSignals signals, Fleet fleet, ModeSwitch modeSwitch,
 			Heartbeats heartbeats, RateLimitProperties properties, ObjectProvider<ControlPlane> control) {
-		return new PulseLifecycle(pulse, signals, fleet, redSwitch, heartbeats, properties.fleet().expected() != null,
+		return new PulseLifecycle(pulse, signals, fleet, modeSwitch, heartbeats, properties.fleet().expected() != null,
 				control::getIfAvailable);
 	}
 

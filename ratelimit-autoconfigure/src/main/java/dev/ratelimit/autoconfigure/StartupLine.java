@@ -18,7 +18,7 @@ import dev.ratelimit.fleet.ModeSwitch;
  * Logs once, when the application is ready, where counters are kept, how many policies
  * there are with their failure modes, and the address of the endpoint.
  */
-record StartupLine(Policies policies, Counters counters, ModeSwitch redSwitch,
+record StartupLine(Policies policies, Counters counters, ModeSwitch modeSwitch,
 		Environment environment) implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
@@ -41,7 +41,7 @@ record StartupLine(Policies policies, Counters counters, ModeSwitch redSwitch,
 		else {
 			logger.info("Rate limits are counted in {}; {}", this.counters.source().text(), what);
 		}
-		FailureMode forced = this.redSwitch.property();
+		FailureMode forced = this.modeSwitch.property();
 		if (forced != null) {
 			logger.warn("ratelimit.switch.mode is set: '{}' answers every check of this instance until it starts "
 					+ "without the property", forced.text());

@@ -69,7 +69,7 @@ public final class DimensionMapper {
 	}
 
 	private static String requireName(String name) {
-		if (name.equals(KEY) || Dimension.BUILT_IN.stream().anyMatch((dimension) -> dimension.name().equals(name))) {
+		if (name.equals(KEY) || Dimension.isBuiltIn(name)) {
 			throw new InvalidPolicyException(AT + name, "Dimension '" + name + "' is built in.",
 					"Give '" + AT + name + "' another name.");
 		}

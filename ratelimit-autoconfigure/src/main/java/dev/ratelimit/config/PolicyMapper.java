@@ -48,15 +48,8 @@ public final class PolicyMapper {
 
 	/**
 	 * @param custom names of the custom dimensions that the application resolves
-	 * @param longestWindow the longest allowed window, {@code null} for any
-	 */
-	public PolicyMapper(Set<String> custom, @Nullable Duration longestWindow) {
-		this(custom, Set.of(), longestWindow);
-	}
-
-	/**
-	 * Creates a mapper.
 	 * @param chosen those custom dimensions whose values callers choose, for warnings
+	 * @param longestWindow the longest allowed window, {@code null} for any
 	 */
 	public PolicyMapper(Set<String> custom, Set<String> chosen, @Nullable Duration longestWindow) {
 		this.chosen = Set.copyOf(chosen);

@@ -41,7 +41,7 @@ import dev.ratelimit.web.IdentityOptions;
  * @param events Usage events, one for each decision, sent to Kafka.
  * @param refusals Log and history of refused requests.
  * @param onUnknownPolicy What happens to a request whose policy does not exist.
- * @param redSwitch Forces a mode on all policies while set.
+ * @param modeSwitch Forces a mode on all policies while set.
  * @param dimensions Custom dimensions by name; they need no code.
  * @param urls Limits by path and method, by name; they need no code.
  * @param policies Policies by id; an id with a dot needs brackets in YAML.
@@ -56,7 +56,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		@DefaultValue Fleet fleet, @DefaultValue Memory memory, @DefaultValue Lease lease, @DefaultValue Hot hot,
 		@DefaultValue PoliciesStore policiesStore, @DefaultValue Audit audit, @DefaultValue SelfService selfService,
 		@NestedConfigurationProperty @DefaultValue EventOptions events, @DefaultValue Refusals refusals,
-		@DefaultValue("allow") OnUnknownPolicy onUnknownPolicy, @Name("switch") @DefaultValue RedSwitch redSwitch,
+		@DefaultValue("allow") OnUnknownPolicy onUnknownPolicy, @Name("switch") @DefaultValue Switch modeSwitch,
 		@DefaultValue Map<String, DimensionProperties> dimensions, @DefaultValue Map<String, UrlProperties> urls,
 		@DefaultValue Map<String, PolicyProperties> policies) {
 
@@ -257,7 +257,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 *
 	 * @param mode Failure mode that answers every check of this instance; empty for none.
 	 */
-	public record RedSwitch(@Nullable FailureMode mode) {
+	public record Switch(@Nullable FailureMode mode) {
 	}
 
 }

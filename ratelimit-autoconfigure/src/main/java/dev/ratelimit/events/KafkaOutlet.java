@@ -153,7 +153,7 @@ final class KafkaOutlet implements EventOutlet {
 
 		private final Thread caller = Thread.currentThread();
 
-		private final AtomicBoolean told = new AtomicBoolean();
+		private final AtomicBoolean reported = new AtomicBoolean();
 
 		/** Only read by the caller. */
 		private boolean handed;
@@ -167,7 +167,7 @@ final class KafkaOutlet implements EventOutlet {
 		@Override
 		public void onCompletion(@Nullable RecordMetadata metadata, @Nullable Exception failure) {
 			if (failure == null) {
-				if (this.told.compareAndSet(false, true)) {
+				if (this.reported.compareAndSet(false, true)) {
 					this.fate.delivered();
 				}
 			}
@@ -181,7 +181,7 @@ final class KafkaOutlet implements EventOutlet {
 		}
 
 		void lost(Exception failure) {
-			if (this.told.compareAndSet(false, true)) {
+			if (this.reported.compareAndSet(false, true)) {
 				this.fate.lost(failure);
 			}
 		}

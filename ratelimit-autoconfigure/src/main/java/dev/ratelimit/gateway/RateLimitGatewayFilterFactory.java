@@ -82,7 +82,7 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 	}
 
 	private Mono<Decision> decide(WebCall call, String policy, Config config, ServerWebExchange exchange) {
-		CallDecisions charged = config.isAlone() ? null : ExchangeDecisions.of(exchange, this.answers);
+		CallDecisions charged = config.isAlone() ? null : exchange.getAttribute(CallDecisions.ATTRIBUTE);
 		CallCheck.Subject subject = new CallCheck.Subject(call, policy, config.getCost(), config.getDimensions(),
 				charged, null);
 		return this.loops.decided(this.check.decide(subject), exchange);
@@ -90,8 +90,8 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 
 	/** Lets the exchange pass or refuses it. */
 	private Mono<Void> enforce(Decision decision, Config config, ServerWebExchange exchange, GatewayFilterChain chain) {
-		CallDecisions decisions = ExchangeDecisions.of(exchange, this.answers);
-		if (decisions.contains(decision)) {
+		CallDecisions.Edge edge = config.isAlone() ? CallDecisions.Edge.ALONE : CallDecisions.Edge.REQUEST;
+		if (decision.allowed() && !ExchangeDecisions.of(exchange, this.answers).add(decision, edge, true)) {
 			return chain.filter(exchange);
 		}
 		return Mono.deferContextual((context) -> {
@@ -101,8 +101,8 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 					.defer(() -> ExchangeDecisions.refuse(this.answers.answer(decision, trace.id()), exchange)));
 			}
 			this.connections.allowed(exchange);
-			decisions.add(decision, config.isAlone() ? CallDecisions.Edge.ALONE : CallDecisions.Edge.REQUEST, true);
-			return chain.filter(SettlingResponse.readable(exchange));
+			return chain
+				.filter((decision.receipt().settling() != null) ? SettlingResponse.readable(exchange) : exchange);
 		});
 	}
 

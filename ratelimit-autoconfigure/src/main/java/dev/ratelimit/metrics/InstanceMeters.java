@@ -13,11 +13,11 @@ import dev.ratelimit.hot.HotCounters;
  */
 final class InstanceMeters {
 
-	InstanceMeters(MeterRegistry registry, Fleet fleet, ModeSwitch redSwitch, HotCounters counters) {
+	InstanceMeters(MeterRegistry registry, Fleet fleet, ModeSwitch modeSwitch, HotCounters counters) {
 		Gauge.builder(MeterNames.FLEET_INSTANCES, fleet::size)
 			.description("Number of instances that share the limits")
 			.register(registry);
-		Gauge.builder(MeterNames.SWITCH_ON, () -> (redSwitch.mode() != null) ? 1 : 0)
+		Gauge.builder(MeterNames.SWITCH_ON, () -> (modeSwitch.mode() != null) ? 1 : 0)
 			.description("1 while the switch answers every check")
 			.register(registry);
 		Gauge.builder(MeterNames.HOT_KEYS, counters::size)

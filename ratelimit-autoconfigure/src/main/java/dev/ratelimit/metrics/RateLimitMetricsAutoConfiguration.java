@@ -51,8 +51,9 @@ public final class RateLimitMetricsAutoConfiguration {
 	}
 
 	@Bean
-	InstanceMeters rateLimitInstanceMeters(MeterRegistry registry, Fleet fleet, ModeSwitch redSwitch, HotCounters hot) {
-		return new InstanceMeters(registry, fleet, redSwitch, hot);
+	InstanceMeters rateLimitInstanceMeters(MeterRegistry registry, Fleet fleet, ModeSwitch modeSwitch,
+			HotCounters hot) {
+		return new InstanceMeters(registry, fleet, modeSwitch, hot);
 	}
 
 	@Bean

@@ -1,5 +1,5 @@
 /**
- * What Micrometer is told.
+ * Meters of decisions, counters, nodes and the fleet.
  */
 @NullMarked
 package dev.ratelimit.metrics;

@@ -35,11 +35,15 @@ public final class CallDecisions {
 	 * Adds a decision that lets the call pass.
 	 * @param edge the edge that asked for it
 	 * @param returnable whether a later refusal gives its permits back
+	 * @return whether it is new: an edge for which an earlier one has paid gets the
+	 * earlier decision
 	 */
-	public void add(Decision decision, Edge edge, boolean returnable) {
-		if (edge != Edge.REQUEST || !contains(decision)) {
-			this.last.updateAndGet((before) -> new Allowed(decision, edge, returnable, before));
+	public boolean add(Decision decision, Edge edge, boolean returnable) {
+		if (edge == Edge.REQUEST && contains(decision)) {
+			return false;
 		}
+		this.last.updateAndGet((before) -> new Allowed(decision, edge, returnable, before));
+		return true;
 	}
 
 	/**
@@ -76,6 +80,16 @@ public final class CallDecisions {
 	}
 
 	/**
+	 * Settles decisions by what the head of a response says that is about to be sent.
+	 * @param cost the true cost, {@code null} if the head does not name it
+	 * @return the headers of the response
+	 */
+	public Map<String, String> commit(Function<Settling, @Nullable Long> cost, HttpAnswers answers) {
+		settle(cost);
+		return headers(answers);
+	}
+
+	/**
 	 * Headers of the response; none after {@link #giveBack} or {@link #forget}, as a
 	 * refusal has its own.
 	 */
@@ -101,11 +115,7 @@ public final class CallDecisions {
 		return settling;
 	}
 
-	/**
-	 * Settles decisions by what the head of the response says.
-	 * @param cost the true cost, {@code null} if the head does not name it
-	 */
-	public void settle(Function<Settling, @Nullable Long> cost) {
+	void settle(Function<Settling, @Nullable Long> cost) {
 		for (Decision decision : settling()) {
 			Settling settling = decision.receipt().settling();
 			Long actual = (settling != null) ? cost.apply(settling) : null;

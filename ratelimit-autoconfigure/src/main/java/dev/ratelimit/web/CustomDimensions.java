@@ -56,7 +56,7 @@ final class CustomDimensions {
 	}
 
 	static void requireNotBuiltIn(String name) {
-		if (Dimension.BUILT_IN.stream().anyMatch((dimension) -> dimension.name().equals(name))) {
+		if (Dimension.isBuiltIn(name)) {
 			throw new IllegalArgumentException("a DimensionResolver is named '" + name
 					+ "', which is a built-in dimension that only verified facts give a value; give it another name");
 		}

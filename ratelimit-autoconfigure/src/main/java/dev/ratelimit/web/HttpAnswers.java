@@ -75,11 +75,11 @@ public final class HttpAnswers {
 			if (!decision.allowed() || decisions.size() == 1) {
 				return answer(decision, traceId);
 			}
-			if (isTold(decision) && (shown == null || MOST_CONSTRAINED.compare(decision, shown) < 0)) {
+			if (hasHeaders(decision) && (shown == null || MOST_CONSTRAINED.compare(decision, shown) < 0)) {
 				shown = decision;
 			}
 		}
-		return (shown != null) ? goesOn(shown) : NOTHING;
+		return (shown != null) ? passed(shown) : NOTHING;
 	}
 
 	/**
@@ -101,7 +101,7 @@ public final class HttpAnswers {
 
 	private HttpAnswer answer(Decision decision, Problems.Call call) {
 		if (decision.allowed()) {
-			return goesOn(decision);
+			return passed(decision);
 		}
 		return switch (decision.outcome()) {
 			case REFUSED -> refused(decision, call);
@@ -132,12 +132,12 @@ public final class HttpAnswers {
 			.seconds();
 	}
 
-	private static boolean isTold(Decision decision) {
+	private static boolean hasHeaders(Decision decision) {
 		return !decision.shadow() && (decision.degraded() || !decision.limits().isEmpty());
 	}
 
 	/** Shadow must not be seen, and a caller that bypassed the limits has none. */
-	private HttpAnswer goesOn(Decision decision) {
+	private HttpAnswer passed(Decision decision) {
 		LimitStatus decisive = decision.decisive();
 		if (decision.shadow() || (decisive == null && !decision.degraded())) {
 			return NOTHING;

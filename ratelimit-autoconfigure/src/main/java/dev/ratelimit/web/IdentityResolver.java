@@ -7,12 +7,13 @@ import java.util.stream.Collectors;
 import java.util.Set;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
+
+import dev.ratelimit.background.FailureLog;
 
 /**
  * Identifies callers from verified facts only: the principal and known API keys. No
@@ -37,11 +38,8 @@ final class IdentityResolver {
 
 	private final boolean addressOnly;
 
-	private final AtomicBoolean principalFailed = new AtomicBoolean();
-
-	IdentityResolver(IdentityOptions options, ClientIp clientIp, KnownKeys keys) {
-		this(options, clientIp, keys, List.of());
-	}
+	private final FailureLog failures = FailureLog.once(logger,
+			"The principal of a call or a CallerResolver failed with {}; such callers count as unknown");
 
 	/**
 	 * Creates a resolver.
@@ -111,10 +109,7 @@ final class IdentityResolver {
 			caller = this.addressOnly ? Identity.NOBODY : identified(call);
 		}
 		catch (Throwable ex) {
-			if (this.principalFailed.compareAndSet(false, true)) {
-				logger.warn("The principal of a call or a CallerResolver failed with {}; such callers count as unknown",
-						ex.getClass().getName());
-			}
+			this.failures.failed(ex.getClass().getName());
 			caller = Identity.FAILED;
 		}
 		return this.clientIp.locate(caller, call);

@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 
@@ -20,6 +19,7 @@ import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.ApiKeyDigest;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.background.FailureLog;
 import dev.ratelimit.web.ApiKeyVerifier.VerifiedKey;
 
 /**
@@ -54,7 +54,9 @@ final class KnownKeys {
 
 	private final AsyncCache<String, Answer> answers;
 
-	private final AtomicBoolean failed = new AtomicBoolean();
+	private final FailureLog failures = FailureLog.once(logger,
+			"The API key verifier {}; limits that need the tenant or the tier of such a key "
+					+ "follow the policy's failure mode, and the others hold");
 
 	KnownKeys(Map<String, VerifiedKey> configured, @Nullable ApiKeyVerifier verifier) {
 		this(configured, verifier, TIMEOUT, System::nanoTime);
@@ -121,13 +123,9 @@ final class KnownKeys {
 	/** Logs the kind of failure only: its message may quote the key. */
 	private Answer failed(Throwable failure) {
 		Throwable cause = (failure.getCause() != null) ? failure.getCause() : failure;
-		if (this.failed.compareAndSet(false, true)) {
-			logger.warn(
-					"The API key verifier {}; limits that need the tenant or the tier of such a key "
-							+ "follow the policy's failure mode, and the others hold",
-					(cause instanceof TimeoutException) ? "did not answer within " + this.timeout.toMillis() + " ms"
-							: "failed with " + cause.getClass().getName());
-		}
+		this.failures
+			.failed((cause instanceof TimeoutException) ? "did not answer within " + this.timeout.toMillis() + " ms"
+					: "failed with " + cause.getClass().getName());
 		return new Answer(null, true);
 	}
 

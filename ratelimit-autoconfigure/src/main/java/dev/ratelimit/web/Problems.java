@@ -4,7 +4,6 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Quota;
+import dev.ratelimit.background.FailureLog;
 import dev.ratelimit.json.Json;
 import dev.ratelimit.json.JsonObject;
 
@@ -28,7 +28,8 @@ final class Problems {
 
 	private final List<ProblemCustomizer> customizers;
 
-	private final AtomicBoolean customizerFailed = new AtomicBoolean();
+	private final FailureLog failures = FailureLog.once(logger,
+			"A problem customizer failed; problem documents are sent as they are");
 
 	Problems(List<ProblemCustomizer> customizers) {
 		this.customizers = List.copyOf(customizers);
@@ -127,9 +128,7 @@ final class Problems {
 				return new HttpAnswer.Problem(customized, Json.write(customized));
 			}
 			catch (RuntimeException ex) {
-				if (this.customizerFailed.compareAndSet(false, true)) {
-					logger.warn("A problem customizer failed; problem documents are sent as they are", ex);
-				}
+				this.failures.failed(ex);
 			}
 		}
 		return new HttpAnswer.Problem(problem, Json.write(problem));

@@ -46,17 +46,9 @@ public final class RequestResolver {
 	 * @param dimensions resolvers of custom dimensions by name; those whose name no
 	 * dimension can have are for routes to refer to
 	 * @param verifier knows API keys, {@code null} if only the configured ones are known
+	 * @param callers identify callers without a token, in this order
 	 * @param policies the snapshot in force
 	 * @throws IllegalArgumentException if a resolver has the name of a built-in dimension
-	 */
-	public RequestResolver(IdentityOptions identity, String region, Map<String, DimensionResolver> dimensions,
-			@Nullable ApiKeyVerifier verifier, Supplier<PolicySet> policies) {
-		this(identity, region, dimensions, verifier, List.of(), policies);
-	}
-
-	/**
-	 * Creates a resolver.
-	 * @param callers identify callers without a token, in this order
 	 */
 	public RequestResolver(IdentityOptions identity, String region, Map<String, DimensionResolver> dimensions,
 			@Nullable ApiKeyVerifier verifier, List<CallerResolver> callers, Supplier<PolicySet> policies) {

@@ -78,7 +78,7 @@ class SqlEndpointIntegrationTests {
 			Instant time = Instant.now();
 			for (int i = 0; i < 5; i++) {
 				AuditRecord entry = AuditRecord.of(time, "test", "done", "ann", "", "", "", "reason " + i);
-				context.getBean(PolicyStore.class).audit(entry).toCompletableFuture().join();
+				context.getBean(PolicyStore.class).audit(entry, null).toCompletableFuture().join();
 			}
 			List<Object> reasons = new ArrayList<>();
 			Map<String, Object> page = audit(context, "?limit=2");

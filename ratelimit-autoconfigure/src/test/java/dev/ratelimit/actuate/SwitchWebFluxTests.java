@@ -102,9 +102,9 @@ class SwitchWebFluxTests {
 				.expectBody()
 				.jsonPath("$.mode")
 				.isEqualTo("allow");
-			ModeSwitch redSwitch = context.getBean(ModeSwitch.class);
-			assertThat(redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
-			assertThat(redSwitch.forced().left()).hasMinutes(29);
+			ModeSwitch modeSwitch = context.getBean(ModeSwitch.class);
+			assertThat(modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+			assertThat(modeSwitch.forced().left()).hasMinutes(29);
 			viewer(client).get()
 				.uri(SWITCH)
 				.exchange()
@@ -121,7 +121,7 @@ class SwitchWebFluxTests {
 				.jsonPath("$.instance")
 				.isNotEmpty();
 			delete(client, ADMIN).expectStatus().isOk().expectBody().json("{\"on\": false}");
-			assertThat(redSwitch.mode()).isNull();
+			assertThat(modeSwitch.mode()).isNull();
 		});
 	}
 

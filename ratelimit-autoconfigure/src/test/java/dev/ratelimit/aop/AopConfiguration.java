@@ -62,7 +62,7 @@ class AopConfiguration {
 
 	@Bean
 	RequestResolver requestResolver() {
-		return new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, () -> POLICIES);
+		return new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, List.of(), () -> POLICIES);
 	}
 
 	@Bean

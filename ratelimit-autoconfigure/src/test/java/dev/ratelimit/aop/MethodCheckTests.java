@@ -41,7 +41,7 @@ class MethodCheckTests {
 
 	private final MethodCheck check = new MethodCheck(
 			new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), (key) -> new CompletableFuture<>(),
-					() -> this.policies),
+					List.of(), () -> this.policies),
 			this.limiter, new HttpAnswers(HeaderOptions.DEFAULTS, () -> 0, (bound) -> 0, List.of()));
 
 	@Test

@@ -46,7 +46,7 @@ class ImportTests {
 
 	private final TimedStore store = new TimedStore();
 
-	private final PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), null));
+	private final PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), Set.of(), null));
 
 	private final Policies policies = new Policies(PolicySet.of());
 

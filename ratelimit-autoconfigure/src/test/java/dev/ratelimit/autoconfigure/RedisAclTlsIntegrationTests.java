@@ -216,9 +216,9 @@ class RedisAclTlsIntegrationTests {
 			join(CallerState.reset(context.getBean(PolicyRateLimiter.class), request));
 			assertThat(counted(context, request).remaining()).isEqualTo(1);
 		}
-		ModeSwitch redSwitch = context.getBean(ModeSwitch.class);
-		join(redSwitch.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "")));
-		join(redSwitch.turnOff());
+		ModeSwitch modeSwitch = context.getBean(ModeSwitch.class);
+		join(modeSwitch.turnOn(new ForcedMode(FailureMode.ALLOW, ForcedMode.USUAL, "ann", "")));
+		join(modeSwitch.turnOff());
 		markAndShareHotKeys(context);
 		findRefusal(context);
 		banAndLift(context);

@@ -38,7 +38,7 @@ class RejectedRecordsTests {
 			PolicySet.of(Policy.of("orders", Algorithm.GCRA, Limit.of("all", List.of(), "5/s"))));
 
 	private final LivePolicies live = new LivePolicies(this.policies, this.policies::replace,
-			new PolicyDocuments(new PolicyMapper(Set.of(), null)), (key) -> List.of());
+			new PolicyDocuments(new PolicyMapper(Set.of(), Set.of(), null)), (key) -> List.of());
 
 	private long revision;
 

@@ -404,7 +404,7 @@ class RolloutLeaderTests {
 		private final RolloutLeader leader;
 
 		Instance(String name) {
-			PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), null));
+			PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), Set.of(), null));
 			LivePolicies live = new LivePolicies(this.policies, this.policies::replace, reader, (key) -> List.of());
 			TimedStore store = RolloutLeaderTests.this.store;
 			this.replica = new Replica(store, Snapshot.NONE, live::changed, System::nanoTime);

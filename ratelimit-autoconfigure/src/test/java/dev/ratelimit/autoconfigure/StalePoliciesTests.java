@@ -42,7 +42,7 @@ class StalePoliciesTests {
 
 	private final TimedStore store = new TimedStore();
 
-	private final PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), null));
+	private final PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), Set.of(), null));
 
 	private final Policies policies = new Policies(PolicySet.of());
 

@@ -54,7 +54,7 @@ class PolicyDocumentsTests {
 			 "idempotency": {"header": "Idempotency-Key", "ttl": "1h", "max-replays": 5}}
 			""";
 
-	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account"), null));
+	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of("account"), Set.of(), null));
 
 	@Test
 	void documentSaysAllThatTheConfigurationCan() {

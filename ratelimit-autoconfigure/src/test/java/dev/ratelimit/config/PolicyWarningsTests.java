@@ -33,7 +33,7 @@ class PolicyWarningsTests {
 
 	@Test
 	void stagesInTheConfigurationAreWarnedAbout() {
-		PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), null));
+		PolicyDocuments reader = new PolicyDocuments(new PolicyMapper(Set.of(), Set.of(), null));
 		Map<String, Object> document = Map.of("limits", Map.of("per-user", Map.of("by", "user", "quota", "10/s")),
 				"rollout", Map.of("stages", List.of(1, 100)));
 		assertThat(PolicyWarnings.warnings(reader.policy("orders", 0, document), Set.of())).singleElement()

@@ -48,7 +48,7 @@ class TooManyLogsTests {
 
 	private final TimedStore store = new TimedStore();
 
-	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of(), null));
+	private final PolicyDocuments documents = new PolicyDocuments(new PolicyMapper(Set.of(), Set.of(), null));
 
 	private final Policies policies = new Policies(PolicySet.of(TWO_LOGS));
 

@@ -286,7 +286,7 @@ class DistributedRateLimiterTests {
 		Supplier<Validator> validator = () -> null;
 		this.limiter = new DistributedRateLimiter(
 				new ConfigurationService(new DefaultListableBeanFactory(), conversion, validator),
-				new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, inForce), inForce,
+				new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, List.of(), inForce), inForce,
 				(policies) -> new PolicyRateLimiter(policies, new CounterKeys("rl"), counters, fallback,
 						LimiterOptions.DEFAULTS, List.of()),
 				answers, this.headers);

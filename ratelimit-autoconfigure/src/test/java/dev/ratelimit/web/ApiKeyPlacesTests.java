@@ -37,7 +37,7 @@ class ApiKeyPlacesTests {
 	@Test
 	void parameterAndClaimAreOffByDefault() {
 		IdentityResolver resolver = new IdentityResolver(IdentityOptions.DEFAULTS,
-				new ClientIp(IdentityOptions.DEFAULTS), new KnownKeys(Map.of(), null));
+				new ClientIp(IdentityOptions.DEFAULTS), new KnownKeys(Map.of(), null), List.of());
 		assertThat(resolver.resolve(CALL.parameter("api_key", "sk_free_1").as(token("sk_free_1"))).join().apiKey())
 			.isNull();
 	}
@@ -77,7 +77,7 @@ class ApiKeyPlacesTests {
 				new VerifiedKey("acme", null), digest("plain"), new VerifiedKey("acme", null), digest("own"),
 				new VerifiedKey("acme", "gold"));
 		return new IdentityResolver(options, new ClientIp(options),
-				new KnownKeys(known, null, Duration.ofSeconds(1), () -> 1))
+				new KnownKeys(known, null, Duration.ofSeconds(1), () -> 1), List.of())
 			.resolve(call)
 			.join();
 	}

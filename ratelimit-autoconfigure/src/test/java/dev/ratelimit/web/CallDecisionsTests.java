@@ -81,6 +81,14 @@ class CallDecisionsTests {
 		assertThat(remaining()).isEqualTo(10_000);
 	}
 
+	@Test
+	void decisionForWhichAnEarlierEdgeHasPaidIsNotNew() {
+		Decision first = check(500);
+		assertThat(this.decisions.add(first, Edge.REQUEST, true)).isTrue();
+		assertThat(this.decisions.add(first, Edge.REQUEST, true)).isFalse();
+		assertThat(this.decisions.settling()).containsExactly(first);
+	}
+
 	private Decision check(long cost) {
 		return this.limiter.check(ANN.withCost(cost)).toCompletableFuture().join();
 	}

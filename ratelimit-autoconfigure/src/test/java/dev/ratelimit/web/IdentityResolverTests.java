@@ -390,12 +390,13 @@ class IdentityResolverTests {
 	}
 
 	private static IdentityResolver resolver(IdentityOptions options, ApiKeyVerifier verifier) {
-		return new IdentityResolver(options, new ClientIp(options), new KnownKeys(options.apiKeys(), verifier));
+		return new IdentityResolver(options, new ClientIp(options), new KnownKeys(options.apiKeys(), verifier),
+				List.of());
 	}
 
 	private IdentityResolver resolver(IdentityOptions options, ApiKeyVerifier verifier, Duration timeout) {
 		return new IdentityResolver(options, new ClientIp(options),
-				new KnownKeys(options.apiKeys(), verifier, timeout, this.nanos::get));
+				new KnownKeys(options.apiKeys(), verifier, timeout, this.nanos::get), List.of());
 	}
 
 	private static Identity resolve(TestCall call) {

@@ -83,7 +83,7 @@ class RequestResolverTests {
 	@Test
 	void blankIsMissing() {
 		RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, " ", Map.of("account", (call) -> "  "),
-				null, this.policies::get);
+				null, List.of(), this.policies::get);
 		Request request = resolve(resolver, TestCall.from("198.51.100.1").route("").withoutAddress(), "orders");
 		assertThat(request.dimensions()).isEmpty();
 		assertThat(request.tier()).isNull();
@@ -92,7 +92,7 @@ class RequestResolverTests {
 	@Test
 	void aVerifiedKeyIsAFact() {
 		ApiKeyVerifier verifier = (key) -> CompletableFuture.completedFuture(new VerifiedKey("beta", "free"));
-		RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of(), verifier,
+		RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of(), verifier, List.of(),
 				this.policies::get);
 		Request request = resolve(resolver, TestCall.from("198.51.100.1").header("X-API-Key", "sk_1"), "plain");
 		assertThat(request.verified(Dimension.API_KEY)).isEqualTo("sk_1");
@@ -246,7 +246,7 @@ class RequestResolverTests {
 	void anAddressThatProxiesDoNotTellIsUnverified() {
 		IdentityOptions options = TestCall.options("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 1, List.of());
 		RequestResolver resolver = new RequestResolver(options, "eu", Map.of("account", (call) -> "4711"), null,
-				this.policies::get);
+				List.of(), this.policies::get);
 		AccessList list = new AccessList(List.of(Map.of(Dimension.IP, "198.51.100.0/24")));
 		PolicySet internal = new PolicySet(List.of(PLAIN), list, list);
 		TestCall call = TestCall.from("198.51.100.1");
@@ -267,7 +267,7 @@ class RequestResolverTests {
 	void requestIdsCountFromTrustedProxiesOnlyWhereTheseAreNamed() {
 		IdentityOptions options = TestCall.options("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 0,
 				List.of("10.0.0.0/8"));
-		RequestResolver resolver = new RequestResolver(options, "eu", Map.of(), null, this.policies::get);
+		RequestResolver resolver = new RequestResolver(options, "eu", Map.of(), null, List.of(), this.policies::get);
 		TestCall proxied = TestCall.from("10.0.0.1").header("X-Request-Id", "4711");
 		assertThat(resolve(resolver, proxied, "plain").id()).isEqualTo("4711");
 		TestCall direct = TestCall.from("198.51.100.1").header("X-Request-Id", "4711");
@@ -302,7 +302,7 @@ class RequestResolverTests {
 	void aKeyThatCannotBeVerifiedIsSaid() {
 		RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of(), (key) -> {
 			throw new IllegalStateException();
-		}, this.policies::get);
+		}, List.of(), this.policies::get);
 		Request request = resolve(resolver, TestCall.from("198.51.100.1").header("X-API-Key", "sk_1"), "plain");
 		assertThat(request.unresolved()).isEqualTo(new Unresolved(Set.of(), false, true));
 		assertThat(request.unverified()).containsOnly(Dimension.API_KEY);
@@ -352,7 +352,7 @@ class RequestResolverTests {
 	void aFailureAfterAPendingVerificationCompletesTheRequestToo() {
 		CompletableFuture<VerifiedKey> pending = new CompletableFuture<>();
 		RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of(), (key) -> pending,
-				this.policies::get);
+				List.of(), this.policies::get);
 		CompletionStage<Request> request = resolver.resolve(CALL.header("X-API-Key", "sk_1"), "orders", null, Map.of());
 		assertThat(request.toCompletableFuture()).isNotDone();
 		this.policies.set(null);
@@ -423,7 +423,7 @@ class RequestResolverTests {
 	}
 
 	private RequestResolver resolver(Map<String, DimensionResolver> dimensions) {
-		return new RequestResolver(IdentityOptions.DEFAULTS, "eu", dimensions, null, this.policies::get);
+		return new RequestResolver(IdentityOptions.DEFAULTS, "eu", dimensions, null, List.of(), this.policies::get);
 	}
 
 	private static Request resolve(RequestResolver resolver, WebCall call, String policy) {

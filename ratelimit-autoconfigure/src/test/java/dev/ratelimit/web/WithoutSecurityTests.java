@@ -57,7 +57,7 @@ public class WithoutSecurityTests {
 		public Object call() {
 			TestCall call = TestCall.from("198.51.100.1").as(() -> "ann");
 			return new IdentityResolver(IdentityOptions.DEFAULTS, new ClientIp(IdentityOptions.DEFAULTS),
-					new KnownKeys(Map.of(), null))
+					new KnownKeys(Map.of(), null), List.of())
 				.resolve(call)
 				.join()
 				.user();
@@ -73,7 +73,7 @@ public class WithoutSecurityTests {
 				.as(org.springframework.security.authentication.UsernamePasswordAuthenticationToken.authenticated("ann",
 						null, List.of()));
 			return new IdentityResolver(IdentityOptions.DEFAULTS, new ClientIp(IdentityOptions.DEFAULTS),
-					new KnownKeys(Map.of(), null))
+					new KnownKeys(Map.of(), null), List.of())
 				.resolve(call)
 				.join()
 				.user();

@@ -48,7 +48,7 @@ final class RejectedVersions {
 			effect.accept(version);
 			this.rejected.remove(version.key());
 			if (before == version) {
-				logger.info("Version {} of {} is in force now: it fits beside the other records of its policy",
+				logger.info("Version {} of {} is in force now: it is compatible with the other records of its policy",
 						version.version(), RecordIds.subject(version.key()));
 			}
 		}

@@ -24,7 +24,7 @@ final class RolloutWrites {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
-	/** After so many turns no connection delivers a write any more. */
+	/** After so many turns a write that is still on its way has failed. */
 	private static final int MOST_LOOK_UPS = 120;
 
 	private final ControlPlane control;

@@ -12,12 +12,12 @@ import java.util.concurrent.RejectedExecutionException;
  */
 final class PendingDecisions {
 
-	private final Queue<Pending> waiting = new ConcurrentLinkedQueue<>();
+	private final Queue<PendingDecision> waiting = new ConcurrentLinkedQueue<>();
 
 	private volatile boolean closed;
 
 	CompletionStage<Void> add(Runnable work) {
-		Pending pending = new Pending(work, new CompletableFuture<>());
+		PendingDecision pending = new PendingDecision(work, new CompletableFuture<>());
 		this.waiting.add(pending);
 		if (this.closed) {
 			refuseAll();
@@ -26,7 +26,7 @@ final class PendingDecisions {
 	}
 
 	void runAll() {
-		for (Pending pending = this.waiting.poll(); pending != null; pending = this.waiting.poll()) {
+		for (PendingDecision pending = this.waiting.poll(); pending != null; pending = this.waiting.poll()) {
 			try {
 				pending.work().run();
 				pending.done().complete(null);
@@ -44,13 +44,13 @@ final class PendingDecisions {
 	}
 
 	void refuseAll() {
-		for (Pending pending = this.waiting.poll(); pending != null; pending = this.waiting.poll()) {
+		for (PendingDecision pending = this.waiting.poll(); pending != null; pending = this.waiting.poll()) {
 			pending.done()
 				.completeExceptionally(new RejectedExecutionException("this instance does not follow the store"));
 		}
 	}
 
-	private record Pending(Runnable work, CompletableFuture<Void> done) {
+	private record PendingDecision(Runnable work, CompletableFuture<Void> done) {
 	}
 
 }

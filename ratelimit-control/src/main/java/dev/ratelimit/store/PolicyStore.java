@@ -60,16 +60,9 @@ public interface PolicyStore {
 	CompletionStage<List<RecordVersion>> history(RecordKey key, int limit);
 
 	/**
-	 * Adds an attempt to the end of the audit trail. After a failure, this instance can
-	 * send it again: the trail has it once, even if only the answer was lost.
-	 */
-	default CompletionStage<Void> audit(AuditRecord attempt) {
-		return audit(attempt, null);
-	}
-
-	/**
-	 * Adds an attempt to the audit trail and removes old entries. A store may leave the
-	 * newest of these for the next removal.
+	 * Adds an attempt to the end of the audit trail and removes old entries. A store may
+	 * leave the newest of these for the next removal. After a failure, this instance can
+	 * send the attempt again: the trail has it once, even if only the answer was lost.
 	 * @param remove position of the newest entry to remove, {@code null} for none
 	 */
 	CompletionStage<Void> audit(AuditRecord attempt, @Nullable AuditPosition remove);

@@ -257,7 +257,7 @@ public abstract class AuditChainContract {
 	@Test
 	void timeOfTheAttemptIsKeptAlsoIfItIsAddedLater() {
 		AuditRecord attempt = AuditRecord.of(Instant.now().minusSeconds(600), "test", "done", "ann", "", "", "", "");
-		join(this.store.audit(attempt));
+		join(this.store.audit(attempt, null));
 		AuditEntry entry = entries().get(0);
 		assertThat(entry.attempt()).isEqualTo(attempt);
 		assertThat(entry.position().time()).isAfter(attempt.time().plusSeconds(500));
@@ -267,7 +267,7 @@ public abstract class AuditChainContract {
 	protected static void retried(PolicyStore store, AuditRecord attempt) {
 		for (int i = 0; true; i++) {
 			try {
-				join(store.audit(attempt));
+				join(store.audit(attempt, null));
 				return;
 			}
 			catch (RuntimeException ex) {

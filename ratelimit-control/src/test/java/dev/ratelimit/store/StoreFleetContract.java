@@ -49,7 +49,7 @@ public abstract class StoreFleetContract {
 	@Test
 	void auditTrailIsReadInPagesNewestFirst() {
 		for (int i = 0; i < 5; i++) {
-			join(this.store.audit(entry("reason " + i)));
+			join(this.store.audit(entry("reason " + i), null));
 		}
 		List<AuditEntry> first = join(open().audit(null, 2));
 		assertThat(first).extracting((entry) -> entry.attempt().reason()).containsExactly("reason 4", "reason 3");
@@ -63,7 +63,7 @@ public abstract class StoreFleetContract {
 	void entriesOfTheSameTimeAreEachReadOnceInPages() {
 		Instant time = Instant.now();
 		List<String> written = IntStream.range(0, 5).mapToObj((i) -> "reason " + i).toList();
-		written.forEach((reason) -> join(this.store.audit(entry(time, reason))));
+		written.forEach((reason) -> join(this.store.audit(entry(time, reason), null)));
 		List<AuditEntry> read = new ArrayList<>();
 		List<AuditEntry> page = join(this.store.audit(null, 1));
 		while (!page.isEmpty()) {
@@ -76,7 +76,7 @@ public abstract class StoreFleetContract {
 
 	@Test
 	void timeAloneLeavesOutAllEntriesOfThatTime() {
-		join(this.store.audit(entry("reason")));
+		join(this.store.audit(entry("reason"), null));
 		Instant time = join(this.store.audit(null, 1)).get(0).position().time();
 		assertThat(join(this.store.audit(new AuditPosition(time, 0), 1))).isEmpty();
 		assertThat(join(this.store.audit(new AuditPosition(time.plusNanos(1_000), 0), 1))).hasSize(1);
@@ -85,7 +85,7 @@ public abstract class StoreFleetContract {
 	@Test
 	void auditTrailKeepsEveryFieldAndAnyCharacter() {
 		AuditRecord entry = entry(STRANGE);
-		join(this.store.audit(entry));
+		join(this.store.audit(entry, null));
 		AuditEntry read = join(open().audit(null, 1)).get(0);
 		assertThat(read.attempt()).isEqualTo(entry);
 		assertThat(Duration.between(entry.time(), read.position().time()).abs()).isLessThan(Duration.ofMinutes(1));

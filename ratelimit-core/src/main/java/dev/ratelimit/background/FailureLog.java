@@ -34,6 +34,14 @@ public final class FailureLog {
 		this(logger, Level.WARN, 1, failing, working);
 	}
 
+	/**
+	 * Warns of the first failure and no other, for failures that callers may be able to
+	 * provoke.
+	 */
+	public static FailureLog once(Logger logger, String failing) {
+		return new FailureLog(logger, failing, "");
+	}
+
 	private FailureLog(Logger logger, Level level, int threshold, String failing, String working) {
 		this.logger = logger;
 		this.level = level;
@@ -53,8 +61,9 @@ public final class FailureLog {
 	}
 
 	public void failed(@Nullable Object... arguments) {
-		int before = this.failures.getAndUpdate((count) -> Math.min(count + 1, this.threshold));
-		if (before == this.threshold - 1) {
+		// Read first, so that many failures at once do not write.
+		if (this.failures.get() < this.threshold
+				&& this.failures.getAndUpdate((count) -> Math.min(count + 1, this.threshold)) == this.threshold - 1) {
 			this.logger.atLevel(this.level).log(this.failing, arguments);
 		}
 	}

@@ -18,6 +18,7 @@ import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Quota;
+import dev.ratelimit.Work;
 import dev.ratelimit.algorithm.Formula;
 import dev.ratelimit.algorithm.LiveWindow;
 import dev.ratelimit.algorithm.LiveWindows;
@@ -42,6 +43,8 @@ public final class CounterSpec {
 	private final Enforcement enforcement;
 
 	private final boolean settles;
+
+	private final int work;
 
 	private final @Nullable CounterSpec whole;
 
@@ -81,6 +84,7 @@ public final class CounterSpec {
 		this.algorithm = algorithm;
 		this.formula = Formula.of(algorithm);
 		this.limit = limit;
+		this.work = Work.of(algorithm, limit.quotas().size());
 		this.live = live;
 		this.numbers = new Numbers(algorithm, limit.quotas(), live.current());
 		this.largestCost = limit.quotas().stream().mapToLong(Quota::burst).min().orElseThrow();
@@ -178,6 +182,13 @@ public final class CounterSpec {
 	 */
 	public boolean settles() {
 		return this.settles;
+	}
+
+	/**
+	 * Work to take permits from a counter or to read it.
+	 */
+	public int work() {
+		return this.work;
 	}
 
 	/**

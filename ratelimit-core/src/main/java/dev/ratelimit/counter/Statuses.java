@@ -28,7 +28,7 @@ public class Statuses extends AbstractList<LimitStatus> implements RandomAccess 
 	 * The same statuses of a refusal, with waits of at least this many microseconds.
 	 */
 	public Statuses waiting(long leastMicros) {
-		return new Waiting(this.grant, leastMicros);
+		return new LongerWaits(this.grant, leastMicros);
 	}
 
 	protected final Grant grant() {
@@ -141,11 +141,11 @@ public class Statuses extends AbstractList<LimitStatus> implements RandomAccess 
 	}
 
 	/** A class of its own, so that other decisions do not carry its number. */
-	private static final class Waiting extends Statuses {
+	private static final class LongerWaits extends Statuses {
 
 		private final long leastMicros;
 
-		Waiting(Grant grant, long leastMicros) {
+		LongerWaits(Grant grant, long leastMicros) {
 			super(grant);
 			this.leastMicros = leastMicros;
 		}

@@ -35,25 +35,25 @@ final class NodeListeners implements NodeListener {
 
 	@Override
 	public void failed(String node, Decision.Reason reason) {
-		tell(node, (listener) -> listener.failed(node, reason));
+		callAll(node, (listener) -> listener.failed(node, reason));
 	}
 
 	@Override
 	public void giveBackLost(String node) {
-		tell(node, (listener) -> listener.giveBackLost(node));
+		callAll(node, (listener) -> listener.giveBackLost(node));
 	}
 
 	@Override
 	public void changed(String node, BreakerState state) {
-		tell(node, (listener) -> listener.changed(node, state));
+		callAll(node, (listener) -> listener.changed(node, state));
 	}
 
 	@Override
 	public void left(String node) {
-		tell(node, (listener) -> listener.left(node));
+		callAll(node, (listener) -> listener.left(node));
 	}
 
-	private void tell(String node, Consumer<NodeListener> news) {
+	private void callAll(String node, Consumer<NodeListener> news) {
 		for (NodeListener listener : this.listeners) {
 			try {
 				news.accept(listener);

@@ -1,6 +1,5 @@
 package dev.ratelimit.hot;
 
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
@@ -17,10 +16,8 @@ final class Candidate {
 	/** Intervals in a second. */
 	private static final int MEMORY = 4;
 
-	private static final long SECOND_NANOS = Duration.ofSeconds(1).toNanos();
-
 	/** Calm after which a counter is no longer hot. */
-	private static final long CALM_NANOS = SECOND_NANOS;
+	private static final long CALM_NANOS = HotCounters.SECOND_NANOS;
 
 	private final Counter counter;
 
@@ -141,7 +138,7 @@ final class Candidate {
 			count += this.counts[i];
 			length += this.lengths[i];
 		}
-		return (length > 0) ? Math.round((double) count * SECOND_NANOS / length) : 0;
+		return (length > 0) ? Math.round((double) count * HotCounters.SECOND_NANOS / length) : 0;
 	}
 
 }

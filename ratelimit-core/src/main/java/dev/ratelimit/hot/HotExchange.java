@@ -138,7 +138,7 @@ public final class HotExchange implements AutoCloseable {
 			this.view = Futures.await(
 					this.store.exchange(this.counters.seen(this.top), this.refusals.seen(this.top), this.top), TIMEOUT);
 			this.seenAt = this.nanos.getAsLong();
-			tell(this.view);
+			spread(this.view);
 			this.failures.worked();
 			this.listener.run();
 		}
@@ -152,10 +152,10 @@ public final class HotExchange implements AutoCloseable {
 		long age = this.nanos.getAsLong() - this.seenAt;
 		List<HotMark> marks = this.view.marks().stream().filter((mark) -> mark.left().toNanos() > age).toList();
 		HotStore.View known = (age < STALE_NANOS) ? this.view : HotStore.View.NOTHING;
-		tell(new HotStore.View(known.fleet(), known.refused(), marks, this.view.next()));
+		spread(new HotStore.View(known.fleet(), known.refused(), marks, this.view.next()));
 	}
 
-	private void tell(HotStore.View view) {
+	private void spread(HotStore.View view) {
 		this.counters.learn(view);
 		this.refusals.learn(view.refused());
 	}

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
@@ -19,6 +18,7 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.background.FailureLog;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
@@ -46,13 +46,16 @@ final class Observers {
 
 	private volatile long lastSeen;
 
-	private final AtomicBoolean unresolved = new AtomicBoolean();
+	private final FailureLog unresolved = FailureLog.once(logger,
+			"A request could not be resolved ({}). The failure mode of its policy decides, now and for similar requests.");
 
 	private final Set<String> unknown = ConcurrentHashMap.newKeySet();
 
-	private final AtomicBoolean listenerFailing = new AtomicBoolean();
+	private final FailureLog listenerFailures = FailureLog.once(logger,
+			"A decision listener failed. Decisions are not affected, and it is still called.");
 
-	private final AtomicBoolean notCompared = new AtomicBoolean();
+	private final FailureLog notCompared = FailureLog.once(logger,
+			"A policy version on trial could not be compared. Decisions are not affected.");
 
 	Observers(List<DecisionListener> listeners, LongSupplier nanos) {
 		this.listeners = listeners.toArray(DecisionListener[]::new);
@@ -69,7 +72,7 @@ final class Observers {
 				listener.decided(request, decision, nanos);
 			}
 			catch (Throwable ex) {
-				listenerFailed(ex);
+				this.listenerFailures.failed(ex);
 			}
 		}
 		return decision;
@@ -81,7 +84,7 @@ final class Observers {
 				listener.tried(request, decision);
 			}
 			catch (Throwable ex) {
-				listenerFailed(ex);
+				this.listenerFailures.failed(ex);
 			}
 		}
 	}
@@ -94,16 +97,10 @@ final class Observers {
 				}
 			}
 			catch (Throwable ex) {
-				listenerFailed(ex);
+				this.listenerFailures.failed(ex);
 			}
 		}
 		return settlement;
-	}
-
-	private void listenerFailed(Throwable failure) {
-		if (this.listenerFailing.compareAndSet(false, true)) {
-			logger.warn("A decision listener failed. Decisions are not affected, and it is still called.", failure);
-		}
 	}
 
 	/**
@@ -136,11 +133,7 @@ final class Observers {
 	 * extension. Logged once, because a caller may be able to provoke it.
 	 */
 	void unresolved(Throwable failure) {
-		if (this.unresolved.compareAndSet(false, true)) {
-			logger.warn(
-					"A request could not be resolved ({}). The failure mode of its policy decides, now and for similar requests.",
-					failure.getMessage());
-		}
+		this.unresolved.failed(failure.getMessage());
 	}
 
 	/**
@@ -158,9 +151,7 @@ final class Observers {
 	 * Reports a trial that failed. Logged once: no request depends on it.
 	 */
 	void notCompared(Throwable failure) {
-		if (this.notCompared.compareAndSet(false, true)) {
-			logger.warn("A policy version on trial could not be compared. Decisions are not affected.", failure);
-		}
+		this.notCompared.failed(failure);
 	}
 
 	void answered() {

@@ -63,14 +63,14 @@ final class PenaltyRefusals {
 	 * cool-down that it began. Other decisions stay the same. Never throws.
 	 * @param match {@code null} if the policy is not known
 	 */
-	Decision told(@Nullable Match match, Request request, Decision decision) {
+	Decision announced(@Nullable Match match, Request request, Decision decision) {
 		Penalty terms = (match != null) ? match.policy().settings().penalty() : null;
 		if (terms == null || decision.outcome() != Decision.Outcome.REFUSED
 				|| decision.reason() == Decision.Reason.COOL_DOWN) {
 			return decision;
 		}
 		try {
-			return told(terms, request, decision);
+			return announced(terms, request, decision);
 		}
 		catch (RuntimeException ex) {
 			this.failures.failed(ex);
@@ -78,7 +78,7 @@ final class PenaltyRefusals {
 		}
 	}
 
-	private Decision told(Penalty terms, Request request, Decision decision) {
+	private Decision announced(Penalty terms, Request request, Decision decision) {
 		long wait = LEAST_WAIT_MICROS;
 		boolean counted = decision.limits() instanceof Statuses && !decision.degraded() && !decision.neverFits();
 		if (counted) {

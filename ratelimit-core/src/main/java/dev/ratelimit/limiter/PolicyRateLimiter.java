@@ -139,7 +139,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Check check = new Check(this, policies, filled(policies, asked));
 		this.observers.unresolved(failure);
 		Decision made = unresolved(check);
-		Decision decision = made.allowed() ? made : this.penalties.told(check.known(), check.request(), made);
+		Decision decision = made.allowed() ? made : this.penalties.announced(check.known(), check.request(), made);
 		check.complete(this.observers.observe(check.request(), decision, check.start()));
 		return check;
 	}
@@ -199,14 +199,15 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Request request = check.request();
 		Match match = null;
 		try {
-			if (policies.denies(request)) {
+			boolean listed = !policies.listedDimensions().isEmpty();
+			if (listed && policies.denies(request)) {
 				return turnedAway(request, 0, Decision.Reason.LIST);
 			}
 			match = policies.match(request);
 			if (match == null) {
 				return unknownPolicy(request);
 			}
-			if (policies.allows(request)) {
+			if (listed && policies.allows(request)) {
 				return bypassed(match, request, Decision.Reason.LIST);
 			}
 			List<Counter> counters = this.resolver.resolve(match, request);
@@ -252,7 +253,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	/** The trial comes after the caller has its decision. */
 	private void decided(Check check, Decision made) {
-		Decision decision = made.allowed() ? made : this.penalties.told(check.known(), check.request(), made);
+		Decision decision = made.allowed() ? made : this.penalties.announced(check.known(), check.request(), made);
 		check.complete(this.observers.observe(check.request(), decision, check.start()));
 		if (check.policies().comparison(check.request().policy()) != null) {
 			this.trials.decided(check.policies(), check.request(), decision);

@@ -46,7 +46,7 @@ record Conduct(boolean running, long first, long end, long offences, long last, 
 				this.unsent.withOffence());
 	}
 
-	/** The conduct after the fleet was told. */
+	/** The conduct after its report was sent. */
 	Conduct sent() {
 		return new Conduct(this.running, this.first, this.end, this.offences, this.last, 0, false, Unsent.NOTHING);
 	}
@@ -74,7 +74,7 @@ record Conduct(boolean running, long first, long end, long offences, long last, 
 	 * A refusal by Redis, in microseconds of its clock.
 	 *
 	 * @param time when Redis refused
-	 * @param end until when the caller was told to wait
+	 * @param end end of the wait that was announced to the caller
 	 */
 	record Central(long time, long end) {
 	}

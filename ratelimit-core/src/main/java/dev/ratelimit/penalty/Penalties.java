@@ -51,7 +51,7 @@ public final class Penalties {
 
 	private final Holds coolDowns;
 
-	/** Whom the fleet must be told of; {@code null} if there is no fleet. */
+	/** Callers to report to the fleet; {@code null} if there is no fleet. */
 	private final @Nullable Handoff<Offender> reports;
 
 	private volatile Runnable wake = () -> {

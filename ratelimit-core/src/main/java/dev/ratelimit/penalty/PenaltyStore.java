@@ -46,7 +46,7 @@ public interface PenaltyStore {
 	CompletionStage<Bans> bans();
 
 	/**
-	 * Hears what the fleet is told.
+	 * Hears of cool-downs and of changes of the list.
 	 * @param listener called on a thread that it may block
 	 */
 	void listen(Listener listener);
@@ -58,7 +58,7 @@ public interface PenaltyStore {
 	 * @param age time since the last of them, in microseconds
 	 * @param count refusals by Redis that were no offence for the instance
 	 * @param time the first of these, by Redis's clock in microseconds
-	 * @param end until when the caller was told to wait
+	 * @param end end of the wait that was announced to the caller
 	 */
 	record Report(CallerKey caller, Penalty terms, long offences, long age, long count, long time, long end) {
 	}
@@ -113,7 +113,7 @@ public interface PenaltyStore {
 	}
 
 	/**
-	 * Hears what the fleet is told.
+	 * Hears of cool-downs and of changes of the list.
 	 */
 	interface Listener {
 

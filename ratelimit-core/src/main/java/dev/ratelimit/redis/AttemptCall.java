@@ -61,15 +61,15 @@ final class AttemptCall extends ScriptCall {
 
 	@Override
 	List<Outcome> decode(List<Object> reply) {
-		byte[] told = (byte[]) reply.get(1);
-		if (told[0] != REPLAY) {
+		byte[] answer = (byte[]) reply.get(1);
+		if (answer[0] != REPLAY) {
 			return recorded(super.decode(reply).get(0),
 					(reading) -> AttemptReading.first(reading, this.attempt, this.record));
 		}
-		ByteBuffer earlier = ByteBuffer.wrap(told, 1, REPLAY_LENGTH - 1).order(ByteOrder.LITTLE_ENDIAN);
+		ByteBuffer earlier = ByteBuffer.wrap(answer, 1, REPLAY_LENGTH - 1).order(ByteOrder.LITTLE_ENDIAN);
 		Reading.Taken taken = new Reading.Taken((long) earlier.getDouble(), Integer.toUnsignedLong(earlier.getInt()));
-		byte[] states = Arrays.copyOfRange(told, REPLAY_LENGTH - 1, told.length);
-		states[0] = ALL;
+		byte[] states = Arrays.copyOfRange(answer, REPLAY_LENGTH - 1, answer.length);
+		states[0] = ScriptReply.ALL;
 		return recorded(super.decode(List.of(reply.get(0), states)).get(0),
 				(reading) -> AttemptReading.replay(reading, this.attempt, this.record, taken));
 	}

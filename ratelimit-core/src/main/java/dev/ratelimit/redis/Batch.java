@@ -7,7 +7,6 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Work;
 import dev.ratelimit.counter.Attempt;
@@ -36,7 +35,7 @@ final class Batch {
 
 	private final long kind;
 
-	/** Of all entries; 0 until a second one asks for room. */
+	/** Of all entries. */
 	private int work;
 
 	/**
@@ -44,6 +43,7 @@ final class Batch {
 	 */
 	Batch(NodeCall first, long kind) {
 		this.kind = kind;
+		this.work = work(first);
 		add(first);
 	}
 
@@ -64,7 +64,7 @@ final class Batch {
 			group.requests.add(request);
 			return true;
 		}
-		int work = work() + work(request);
+		int work = this.work + work(request);
 		if (work > Work.OF_A_CALL || this.last.size() + request.counters().size() > ScriptCall.MAX_COUNTERS) {
 			return false;
 		}
@@ -77,7 +77,7 @@ final class Batch {
 	 * How much Redis has to do for the call, see {@link Work}.
 	 */
 	int work() {
-		return (this.work > 0) ? this.work : work(this.groups.get(0).requests.get(0));
+		return this.work;
 	}
 
 	private @Nullable Attempt attempt() {
@@ -136,9 +136,9 @@ final class Batch {
 	private static int work(NodeCall request) {
 		int work = 0;
 		for (Counter counter : request.counters()) {
-			Algorithm algorithm = counter.spec().algorithm();
-			int quotas = counter.spec().limit().quotas().size();
-			work += (request.since() > 0) ? Work.ofGiveBack(algorithm, quotas) : Work.of(algorithm, quotas);
+			work += (request.since() > 0)
+					? Work.ofGiveBack(counter.spec().algorithm(), counter.spec().limit().quotas().size())
+					: counter.spec().work();
 		}
 		return work;
 	}

@@ -66,4 +66,9 @@ public final class RedisSender {
 		return bytes(Long.toString(number));
 	}
 
+	/** The text of each value. */
+	public static byte[][] bytes(List<?> values) {
+		return values.stream().map((value) -> bytes(value.toString())).toArray(byte[][]::new);
+	}
+
 }

@@ -39,14 +39,6 @@ class ScriptCall {
 
 	private static final int AMOUNTS_LENGTH = 4 * Double.BYTES;
 
-	private static final byte NOTHING = 0;
-
-	static final byte ALL = 1;
-
-	private static final byte FOREIGN = 2;
-
-	private static final byte ALL_OF_ITS_WINDOWS = 4;
-
 	private final Algorithm algorithm;
 
 	private final List<Entry> entries;
@@ -60,6 +52,9 @@ class ScriptCall {
 	private final List<CounterSpec> specs = new ArrayList<>(4);
 
 	private final List<Run> runs = new ArrayList<>(4);
+
+	/** The first one is the time, which is known when the call is sent. */
+	private final byte[][] arguments;
 
 	ScriptCall(List<Entry> entries) {
 		this.algorithm = entries.get(0).counters().get(0).spec().algorithm();
@@ -90,6 +85,13 @@ class ScriptCall {
 		this.keys = new byte[this.counters.size()][];
 		for (int i = 0; i < this.keys.length; i++) {
 			this.keys[i] = this.counters.get(i).key().getBytes(StandardCharsets.ISO_8859_1);
+		}
+		byte[] runs = runs();
+		this.arguments = new byte[3 + this.specs.size()][];
+		this.arguments[1] = runs;
+		this.arguments[2] = amounts();
+		for (int i = 0; i < this.specs.size(); i++) {
+			this.arguments[3 + i] = this.specs.get(i).numbers();
 		}
 	}
 
@@ -183,15 +185,8 @@ class ScriptCall {
 	 * @param time microseconds as text, or nothing for Redis's own clock
 	 */
 	byte[][] arguments(byte[] time) {
-		byte[] runs = runs();
-		byte[][] arguments = new byte[3 + this.specs.size()][];
-		arguments[0] = time;
-		arguments[1] = runs;
-		arguments[2] = amounts();
-		for (int i = 0; i < this.specs.size(); i++) {
-			arguments[3 + i] = this.specs.get(i).numbers();
-		}
-		return arguments;
+		this.arguments[0] = time;
+		return this.arguments;
 	}
 
 	private byte[] runs() {
@@ -243,44 +238,14 @@ class ScriptCall {
 	 * What the script answered, one outcome per request.
 	 */
 	List<Outcome> decode(List<Object> reply) {
-		long time = (Long) reply.get(0);
-		ByteBuffer told = ByteBuffer.wrap((byte[]) reply.get(1)).order(ByteOrder.LITTLE_ENDIAN);
+		ScriptReply answers = new ScriptReply(this.algorithm, reply);
 		Outcome[] outcomes = new Outcome[this.entries.size()];
 		for (Run run : this.runs) {
 			for (int i = 0; i < run.size; i++) {
-				outcomes[run.entries[i]] = decode(this.entries.get(run.entries[i]), told, time);
+				outcomes[run.entries[i]] = answers.next(this.entries.get(run.entries[i]));
 			}
 		}
 		return Arrays.asList(outcomes);
-	}
-
-	private Outcome decode(Entry entry, ByteBuffer told, long time) {
-		byte kind = told.get();
-		long taken = switch (kind) {
-			case NOTHING -> 0;
-			case ALL, ALL_OF_ITS_WINDOWS -> entry.permits().most();
-			case FOREIGN -> -1;
-			default -> (long) told.getDouble();
-		};
-		if (taken < 0) {
-			return Outcome.FOREIGN;
-		}
-		boolean expected = kind == ALL_OF_ITS_WINDOWS;
-		List<Counter> counters = entry.counters();
-		if (counters.size() == 1) {
-			return new Outcome(taken, List.of(reading(counters.get(0), told, expected, time)));
-		}
-		Reading[] readings = new Reading[counters.size()];
-		for (int i = 0; i < readings.length; i++) {
-			readings[i] = reading(counters.get(i), told, expected, time);
-		}
-		return new Outcome(taken, List.of(readings));
-	}
-
-	private Reading reading(Counter counter, ByteBuffer told, boolean expected, long time) {
-		int length = expected ? StateCodec.length(counter.spec().limit().quotas().size())
-				: Short.toUnsignedInt(told.getShort());
-		return new Reading(counter, StateCodec.decode(this.algorithm, told, length), time);
 	}
 
 	/**

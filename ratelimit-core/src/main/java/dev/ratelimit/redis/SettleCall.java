@@ -100,11 +100,11 @@ final class SettleCall extends ScriptCall {
 	@Override
 	List<Outcome> decode(List<Object> reply) {
 		long time = (Long) reply.get(0);
-		byte[] told = (byte[]) reply.get(1);
-		// One byte is also what the script tells of a single counter with a foreign
+		byte[] answer = (byte[]) reply.get(1);
+		// One byte is also the reply for a single counter with a foreign
 		// value.
-		if (told.length == 1 && (told[0] == DONE_BEFORE || told[0] == TOO_LATE)) {
-			this.corrected = new Corrected((told[0] == DONE_BEFORE) ? Settlement.NOTHING : null, time);
+		if (answer.length == 1 && (answer[0] == DONE_BEFORE || answer[0] == TOO_LATE)) {
+			this.corrected = new Corrected((answer[0] == DONE_BEFORE) ? Settlement.NOTHING : null, time);
 			return List.of();
 		}
 		List<Outcome> outcomes = super.decode(reply);

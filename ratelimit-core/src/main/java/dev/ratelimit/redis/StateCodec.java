@@ -18,17 +18,17 @@ final class StateCodec {
 
 	/**
 	 * Reads the next bytes as a state.
-	 * @param told little-endian
+	 * @param bytes little-endian
 	 */
-	static long[] decode(Algorithm algorithm, ByteBuffer told, int length) {
+	static long[] decode(Algorithm algorithm, ByteBuffer bytes, int length) {
 		if (length == 0) {
 			return Formula.UNUSED;
 		}
 		return switch (algorithm) {
-			case GCRA, TOKEN_BUCKET -> times(told, length);
-			case FIXED_WINDOW -> pairs(told, length / 14);
-			case SLIDING_WINDOW_COUNTER -> windows(told, length / 18);
-			case SLIDING_WINDOW_LOG -> log(told, length / 20);
+			case GCRA, TOKEN_BUCKET -> times(bytes, length);
+			case FIXED_WINDOW -> pairs(bytes, length / 14);
+			case SLIDING_WINDOW_COUNTER -> windows(bytes, length / 18);
+			case SLIDING_WINDOW_LOG -> log(bytes, length / 20);
 		};
 	}
 

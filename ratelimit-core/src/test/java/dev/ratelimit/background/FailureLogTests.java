@@ -49,6 +49,14 @@ class FailureLogTests {
 	}
 
 	@Test
+	void failureThatIsLoggedOnceIsNeverLoggedAgain() {
+		FailureLog once = FailureLog.once(LoggerFactory.getLogger(LOG), "{} fails");
+		once.failed("it");
+		once.failed("it");
+		assertThat(this.log.lines()).containsExactly("it fails");
+	}
+
+	@Test
 	void quietOneIsNotSeenOnLevelInfo() {
 		FailureLog quiet = this.failures.quiet();
 		quiet.failed("it", "why");

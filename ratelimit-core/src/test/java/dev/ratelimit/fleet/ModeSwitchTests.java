@@ -23,75 +23,75 @@ class ModeSwitchTests {
 
 	private final Store store = new Store();
 
-	private final ModeSwitch redSwitch = new ModeSwitch(null, this.store, this.nanos::get);
+	private final ModeSwitch modeSwitch = new ModeSwitch(null, this.store, this.nanos::get);
 
 	@Test
 	void isOffToBeginWith() {
-		assertThat(this.redSwitch.mode()).isNull();
-		assertThat(this.redSwitch.forced()).isNull();
+		assertThat(this.modeSwitch.mode()).isNull();
+		assertThat(this.modeSwitch.forced()).isNull();
 	}
 
 	@Test
 	void callIsWrittenBeforeItIsObeyed() {
-		CompletableFuture<Void> done = this.redSwitch.turnOn(ALLOW).toCompletableFuture();
+		CompletableFuture<Void> done = this.modeSwitch.turnOn(ALLOW).toCompletableFuture();
 		assertThat(this.store.written).isEqualTo(ALLOW);
-		assertThat(this.redSwitch.mode()).isNull();
+		assertThat(this.modeSwitch.mode()).isNull();
 		this.store.reply.complete(null);
 		assertThat(done).isCompleted();
-		assertThat(this.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(this.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
 	}
 
 	@Test
 	void callThatCannotBeWrittenChangesNothingAndNamesTheWayOut() {
-		CompletableFuture<Void> done = this.redSwitch.turnOn(ALLOW).toCompletableFuture();
+		CompletableFuture<Void> done = this.modeSwitch.turnOn(ALLOW).toCompletableFuture();
 		this.store.reply.completeExceptionally(new TimeoutException());
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(done::join)
 			.havingCause()
 			.isInstanceOf(SwitchNotWrittenException.class)
 			.withMessageContaining("ratelimit.switch.mode");
-		assertThat(this.redSwitch.mode()).isNull();
+		assertThat(this.modeSwitch.mode()).isNull();
 	}
 
 	@Test
 	void turningOffThatCannotBeWrittenLeavesItOn() {
-		this.redSwitch.seen(ALLOW);
-		this.redSwitch.turnOff();
+		this.modeSwitch.seen(ALLOW);
+		this.modeSwitch.turnOff();
 		this.store.reply.completeExceptionally(new TimeoutException());
-		assertThat(this.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(this.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
 	}
 
 	@Test
 	void turningOffIsObeyedAtOnce() {
-		this.redSwitch.seen(ALLOW);
-		this.redSwitch.turnOff();
+		this.modeSwitch.seen(ALLOW);
+		this.modeSwitch.turnOff();
 		this.store.reply.complete(null);
-		assertThat(this.redSwitch.mode()).isNull();
+		assertThat(this.modeSwitch.mode()).isNull();
 	}
 
 	@Test
 	void revertsByItselfWhenItsTimeIsOver() {
-		this.redSwitch.seen(ALLOW);
+		this.modeSwitch.seen(ALLOW);
 		this.nanos.addAndGet(Duration.ofHours(1).toNanos() - 1);
-		assertThat(this.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(this.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
 		this.nanos.incrementAndGet();
-		assertThat(this.redSwitch.mode()).isNull();
-		assertThat(this.redSwitch.forced()).isNull();
+		assertThat(this.modeSwitch.mode()).isNull();
+		assertThat(this.modeSwitch.forced()).isNull();
 	}
 
 	@Test
 	void tellsHowMuchLongerWhoAndWhy() {
-		this.redSwitch.seen(ALLOW);
+		this.modeSwitch.seen(ALLOW);
 		this.nanos.addAndGet(Duration.ofMinutes(20).toNanos());
-		assertThat(this.redSwitch.forced()).isEqualTo(ALLOW.withLeft(Duration.ofMinutes(40)));
+		assertThat(this.modeSwitch.forced()).isEqualTo(ALLOW.withLeft(Duration.ofMinutes(40)));
 	}
 
 	@Test
 	void whatWasSeenLastHolds() {
-		this.redSwitch.seen(ALLOW);
-		this.redSwitch.seen(new ForcedMode(FailureMode.DENY, Duration.ofHours(1), "bob", ""));
-		assertThat(this.redSwitch.mode()).isEqualTo(FailureMode.DENY);
-		this.redSwitch.seen(null);
-		assertThat(this.redSwitch.mode()).isNull();
+		this.modeSwitch.seen(ALLOW);
+		this.modeSwitch.seen(new ForcedMode(FailureMode.DENY, Duration.ofHours(1), "bob", ""));
+		assertThat(this.modeSwitch.mode()).isEqualTo(FailureMode.DENY);
+		this.modeSwitch.seen(null);
+		assertThat(this.modeSwitch.mode()).isNull();
 	}
 
 	@Test
@@ -116,22 +116,22 @@ class ModeSwitchTests {
 
 	@Test
 	void switchThatTheFleetHasLostStaysOnAndIsWrittenAgainUntilItsEnd() {
-		this.redSwitch.seen(ALLOW);
+		this.modeSwitch.seen(ALLOW);
 		this.nanos.addAndGet(ALLOW.left().toNanos() - 1_000_000);
-		this.redSwitch.notRecorded();
-		assertThat(this.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		this.modeSwitch.notRecorded();
+		assertThat(this.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
 		assertThat(this.store.restored).isEqualTo(ALLOW.withLeft(Duration.ofMillis(1)));
 		this.store.restored = null;
 		this.nanos.addAndGet(1_000_000);
-		this.redSwitch.notRecorded();
-		assertThat(this.redSwitch.mode()).isNull();
+		this.modeSwitch.notRecorded();
+		assertThat(this.modeSwitch.mode()).isNull();
 		assertThat(this.store.restored).isNull();
 	}
 
 	@Test
 	void offIsRecordedForAsLongAsTheSwitchWouldHaveBeenOn() {
-		this.redSwitch.seen(ALLOW);
-		this.redSwitch.turnOff();
+		this.modeSwitch.seen(ALLOW);
+		this.modeSwitch.turnOff();
 		assertThat(this.store.off).isEqualTo(ALLOW.left());
 	}
 

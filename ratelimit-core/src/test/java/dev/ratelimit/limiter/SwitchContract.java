@@ -36,7 +36,7 @@ public abstract class SwitchContract {
 
 	private final Request caller = Request.of("orders").with(Dimension.TENANT, "acme").with(Dimension.IP, "10.0.0.1");
 
-	private final ModeSwitch redSwitch = new ModeSwitch(null, SwitchStore.NONE, System::nanoTime);
+	private final ModeSwitch modeSwitch = new ModeSwitch(null, SwitchStore.NONE, System::nanoTime);
 
 	/**
 	 * Where counters are kept, empty.
@@ -48,16 +48,16 @@ public abstract class SwitchContract {
 		PolicyRateLimiter limiter = limiter(policies(null));
 		assertThat(check(limiter, this.caller).outcome()).isEqualTo(Decision.Outcome.ALLOWED);
 		assertThat(check(limiter, this.caller).outcome()).isEqualTo(Decision.Outcome.REFUSED);
-		this.redSwitch.turnOn(ALLOW);
+		this.modeSwitch.turnOn(ALLOW);
 		assertThat(check(limiter, this.caller).outcome()).isEqualTo(Decision.Outcome.BYPASSED);
-		this.redSwitch.turnOff();
+		this.modeSwitch.turnOff();
 		assertThat(check(limiter, this.caller).outcome()).isEqualTo(Decision.Outcome.REFUSED);
 	}
 
 	@Test
 	void denyListRefusesWhileTheSwitchIsOn() {
 		PolicyRateLimiter limiter = limiter(policies(null));
-		this.redSwitch.turnOn(ALLOW);
+		this.modeSwitch.turnOn(ALLOW);
 		Decision denied = check(limiter, this.caller.with(Dimension.TENANT, "banned"));
 		assertThat(denied.allowed()).isFalse();
 		assertThat(denied.reason()).isEqualTo(Decision.Reason.LIST);
@@ -68,7 +68,7 @@ public abstract class SwitchContract {
 	void entryOfTheDenyListThatIsWrittenWhileTheSwitchIsOnHolds() {
 		PolicySet policies = policies(null);
 		PolicyRateLimiter limiter = limiter(policies);
-		this.redSwitch.turnOn(ALLOW);
+		this.modeSwitch.turnOn(ALLOW);
 		assertThat(check(limiter, this.caller).allowed()).isTrue();
 		policies.records().addDenied(Map.of(Dimension.IP, "10.0.0.0/24"));
 		assertThat(check(limiter, this.caller).reason()).isEqualTo(Decision.Reason.LIST);
@@ -77,7 +77,7 @@ public abstract class SwitchContract {
 	@Test
 	void floorHoldsPerIpWhileTheSwitchIsOn() {
 		PolicyRateLimiter limiter = limiter(policies(Quota.parse("2/h")));
-		this.redSwitch.turnOn(ALLOW);
+		this.modeSwitch.turnOn(ALLOW);
 		for (int i = 0; i < 2; i++) {
 			Decision passed = check(limiter, this.caller);
 			assertThat(passed.allowed()).isTrue();
@@ -93,7 +93,7 @@ public abstract class SwitchContract {
 	@Test
 	void ceilingHoldsForAllCallersWhileTheSwitchIsOn() {
 		PolicyRateLimiter limiter = limiter(policies(null, Quota.parse("2/h")));
-		this.redSwitch.turnOn(ALLOW);
+		this.modeSwitch.turnOn(ALLOW);
 		assertThat(check(limiter, this.caller).allowed()).isTrue();
 		assertThat(check(limiter, this.caller.with(Dimension.TENANT, "beta")).allowed()).isTrue();
 		Decision refused = check(limiter, this.caller.with(Dimension.TENANT, "gamma"));
@@ -103,7 +103,7 @@ public abstract class SwitchContract {
 
 	private PolicyRateLimiter limiter(PolicySet policies) {
 		Fallback fallback = new Fallback(new MemoryCounters(1_000, MemoryCounters::systemMicros), () -> 1,
-				this.redSwitch::mode);
+				this.modeSwitch::mode);
 		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters(), fallback, PATIENT, List.of());
 	}
 

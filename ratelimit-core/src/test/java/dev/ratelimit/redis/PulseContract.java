@@ -70,16 +70,16 @@ abstract class PulseContract {
 		Member one = join();
 		Member other = join();
 		within(5).until(() -> other.beats() > 0);
-		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
-		assertThat(one.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
-		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
-		assertThat(other.redSwitch.forced()).satisfies((forced) -> {
+		one.modeSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		assertThat(one.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		within(1).until(() -> other.modeSwitch.mode() == FailureMode.ALLOW);
+		assertThat(other.modeSwitch.forced()).satisfies((forced) -> {
 			assertThat(forced.left()).isBetween(Duration.ofMinutes(59), Duration.ofHours(1));
 			assertThat(forced.actor()).isEqualTo("ann");
 			assertThat(forced.reason()).isEqualTo("incident 7");
 		});
-		other.redSwitch.turnOff().toCompletableFuture().join();
-		within(1).until(() -> one.redSwitch.mode() == null);
+		other.modeSwitch.turnOff().toCompletableFuture().join();
+		within(1).until(() -> one.modeSwitch.mode() == null);
 	}
 
 	@Test
@@ -87,15 +87,15 @@ abstract class PulseContract {
 		Member one = join();
 		Member other = join();
 		within(5).until(() -> other.beats() > 0);
-		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
-		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		one.modeSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		within(1).until(() -> other.modeSwitch.mode() == FailureMode.ALLOW);
 		server().flush();
 		int before = other.beats();
 		within(5).until(() -> other.beats() > before + 2 && server().cli("GET", SWITCH).startsWith("allow"));
 		assertThat(server().cli("GET", SWITCH).lines()).containsExactly("allow", "ann", "incident 7");
 		assertThat(Long.parseLong(server().cli("PTTL", SWITCH))).isBetween(3_500_000L, 3_600_000L);
-		assertThat(one.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
-		assertThat(other.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(one.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(other.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
 	}
 
 	@Test
@@ -103,16 +103,16 @@ abstract class PulseContract {
 		Member one = join();
 		Member other = join();
 		within(5).until(() -> other.beats() > 0);
-		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
-		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		one.modeSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		within(1).until(() -> other.modeSwitch.mode() == FailureMode.ALLOW);
 		other.pulse.close();
-		one.redSwitch.turnOff().toCompletableFuture().join();
+		one.modeSwitch.turnOff().toCompletableFuture().join();
 		assertThat(server().cli("GET", SWITCH)).isEqualTo("off");
 		assertThat(Long.parseLong(server().cli("PTTL", SWITCH))).isBetween(3_500_000L, 3_600_000L);
-		assertThat(other.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(other.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
 		other.pulse.start(other);
-		within(2).until(() -> other.redSwitch.mode() == null);
-		assertThat(one.redSwitch.mode()).isNull();
+		within(2).until(() -> other.modeSwitch.mode() == null);
+		assertThat(one.modeSwitch.mode()).isNull();
 		assertThat(server().cli("GET", SWITCH)).isEqualTo("off");
 	}
 
@@ -121,13 +121,13 @@ abstract class PulseContract {
 		Member one = join();
 		Member other = join();
 		within(5).until(() -> other.beats() > 0);
-		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
-		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		one.modeSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		within(1).until(() -> other.modeSwitch.mode() == FailureMode.ALLOW);
 		other.pulse.close();
-		one.redSwitch.turnOn(ALLOW.withLeft(Duration.ofMillis(100))).toCompletableFuture().join();
+		one.modeSwitch.turnOn(ALLOW.withLeft(Duration.ofMillis(100))).toCompletableFuture().join();
 		within(5).until(() -> server().cli("EXISTS", SWITCH).equals("0"));
 		other.pulse.start(other);
-		within(2).until(() -> other.redSwitch.mode() == null);
+		within(2).until(() -> other.modeSwitch.mode() == null);
 		assertThat(server().cli("EXISTS", SWITCH)).isEqualTo("0");
 	}
 
@@ -135,13 +135,13 @@ abstract class PulseContract {
 	void switchIsTurnedOffAlsoAfterRedisHasLostIt() {
 		Member one = join();
 		within(5).until(() -> one.beats() > 0);
-		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		one.modeSwitch.turnOn(ALLOW).toCompletableFuture().join();
 		server().flush();
-		one.redSwitch.turnOff().toCompletableFuture().join();
+		one.modeSwitch.turnOff().toCompletableFuture().join();
 		assertThat(server().cli("GET", SWITCH)).isEqualTo("off");
 		int before = one.beats();
 		within(5).until(() -> one.beats() > before + 1);
-		assertThat(one.redSwitch.mode()).isNull();
+		assertThat(one.modeSwitch.mode()).isNull();
 	}
 
 	@Test
@@ -201,7 +201,7 @@ abstract class PulseContract {
 
 		final RedisPulse pulse;
 
-		final ModeSwitch redSwitch;
+		final ModeSwitch modeSwitch;
 
 		volatile boolean complete;
 
@@ -210,7 +210,7 @@ abstract class PulseContract {
 		Member(RedisConnector connector, String region) {
 			this.connector = connector;
 			this.pulse = RedisPulse.on(connector, "rl", region, this.fleet.instance());
-			this.redSwitch = new ModeSwitch(null, this.pulse, System::nanoTime);
+			this.modeSwitch = new ModeSwitch(null, this.pulse, System::nanoTime);
 		}
 
 		void start() {
@@ -232,10 +232,10 @@ abstract class PulseContract {
 				this.fleet.seenAtLeast(instances);
 			}
 			if (recorded) {
-				this.redSwitch.seen(forced);
+				this.modeSwitch.seen(forced);
 			}
 			else {
-				this.redSwitch.notRecorded();
+				this.modeSwitch.notRecorded();
 			}
 			this.complete = complete;
 			this.sizes.add(this.fleet.size());

@@ -80,9 +80,9 @@ class RedisPulseIntegrationTests extends PulseContract {
 		Member one = join();
 		Member other = join();
 		within(5).until(() -> other.beats() > 0);
-		one.redSwitch.turnOn(ALLOW.withLeft(Duration.ofSeconds(2))).toCompletableFuture().join();
-		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
-		within(3).until(() -> one.redSwitch.mode() == null && other.redSwitch.mode() == null);
+		one.modeSwitch.turnOn(ALLOW.withLeft(Duration.ofSeconds(2))).toCompletableFuture().join();
+		within(1).until(() -> other.modeSwitch.mode() == FailureMode.ALLOW);
+		within(3).until(() -> one.modeSwitch.mode() == null && other.modeSwitch.mode() == null);
 		within(1).until(() -> server().cli("EXISTS", SWITCH).equals("0"));
 	}
 
@@ -110,8 +110,8 @@ class RedisPulseIntegrationTests extends PulseContract {
 	void switchSetByHandGetsAnEnd() {
 		Member one = join();
 		server().cli("SET", SWITCH, "deny");
-		within(2).until(() -> one.redSwitch.mode() == FailureMode.DENY);
-		assertThat(one.redSwitch.forced().actor()).isEqualTo("unknown");
+		within(2).until(() -> one.modeSwitch.mode() == FailureMode.DENY);
+		assertThat(one.modeSwitch.forced().actor()).isEqualTo("unknown");
 		assertThat(Long.parseLong(server().cli("PTTL", SWITCH))).isBetween(1L, ForcedMode.USUAL.toMillis());
 	}
 
@@ -120,7 +120,7 @@ class RedisPulseIntegrationTests extends PulseContract {
 		server().cli("SET", SWITCH, "alow");
 		Member one = join();
 		within(5).until(() -> one.beats() > 1);
-		assertThat(one.redSwitch.mode()).isNull();
+		assertThat(one.modeSwitch.mode()).isNull();
 	}
 
 	@Test
@@ -128,7 +128,7 @@ class RedisPulseIntegrationTests extends PulseContract {
 		server().cli("RPUSH", SWITCH, "x");
 		Member one = join();
 		within(5).until(() -> one.beats() > 1);
-		assertThat(one.redSwitch.mode()).isNull();
+		assertThat(one.modeSwitch.mode()).isNull();
 	}
 
 	@Test
@@ -136,11 +136,11 @@ class RedisPulseIntegrationTests extends PulseContract {
 		Member one = join();
 		Member other = join();
 		within(5).until(() -> one.complete && one.fleet.size() == 2);
-		one.redSwitch.turnOn(ALLOW.withLeft(Duration.ofSeconds(4))).toCompletableFuture().join();
-		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		one.modeSwitch.turnOn(ALLOW.withLeft(Duration.ofSeconds(4))).toCompletableFuture().join();
+		within(1).until(() -> other.modeSwitch.mode() == FailureMode.ALLOW);
 		server().freeze();
 		int before = one.beats();
-		within(8).until(() -> one.redSwitch.mode() == null && other.redSwitch.mode() == null);
+		within(8).until(() -> one.modeSwitch.mode() == null && other.modeSwitch.mode() == null);
 		assertThat(one.beats()).isLessThanOrEqualTo(before + 1);
 		assertThat(List.of(one.fleet.size(), other.fleet.size())).containsOnly(2);
 		server().thaw();
@@ -153,9 +153,9 @@ class RedisPulseIntegrationTests extends PulseContract {
 		within(5).until(() -> one.beats() > 0);
 		server().freeze();
 		assertThatExceptionOfType(CompletionException.class)
-			.isThrownBy(() -> one.redSwitch.turnOn(ALLOW).toCompletableFuture().join())
+			.isThrownBy(() -> one.modeSwitch.turnOn(ALLOW).toCompletableFuture().join())
 			.withMessageContaining("ratelimit.switch.mode");
-		assertThat(one.redSwitch.mode()).isNull();
+		assertThat(one.modeSwitch.mode()).isNull();
 		server().thaw();
 	}
 

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -22,6 +21,7 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Request;
+import dev.ratelimit.background.FailureLog;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.web.CallTrace;
 
@@ -49,7 +49,9 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 
 	private final int ipv6Prefix;
 
-	private final AtomicBoolean warned = new AtomicBoolean();
+	private final FailureLog untrusted = FailureLog.once(logger,
+			"A peer that is not trusted called Envoy's rate-limit service and was turned away. If it is "
+					+ "your Envoy, add its network or a name in its certificate to ratelimit.grpc.trusted-peers");
 
 	/**
 	 * Creates the service.
@@ -112,11 +114,7 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 	private void requireTrusted() throws StatusException {
 		if (!CurrentCall.get().peer().trusted()) {
 			this.meter.count(EnvoyEvent.UNTRUSTED_PEER);
-			if (this.warned.compareAndSet(false, true)) {
-				logger
-					.warn("A peer that is not trusted called Envoy's rate-limit service and was turned away. If it is "
-							+ "your Envoy, add its network or a name in its certificate to ratelimit.grpc.trusted-peers");
-			}
+			this.untrusted.failed();
 			throw Statuses.permissionDenied("The peer is not in ratelimit.grpc.trusted-peers");
 		}
 	}

@@ -38,10 +38,9 @@ class DecidingTests {
 
 	private final RateLimiter limiter = this::check;
 
-	private final Deciding deciding = new Deciding(
-			new CallCheck(new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, PolicySet::of),
-					this.limiter),
-			(id) -> null, Duration.ofSeconds(30));
+	private final Deciding deciding = new Deciding(new CallCheck(
+			new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, List.of(), PolicySet::of),
+			this.limiter), (id) -> null, Duration.ofSeconds(30));
 
 	private CompletionStage<Decision> check(Request request) {
 		this.asked.incrementAndGet();

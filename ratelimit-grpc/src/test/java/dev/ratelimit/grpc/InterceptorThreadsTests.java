@@ -73,7 +73,7 @@ class InterceptorThreadsTests {
 
 	private void intercept(Executor executor) {
 		CallCheck check = new CallCheck(
-				new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, PolicySet::of),
+				new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, List.of(), PolicySet::of),
 				(request) -> this.answer);
 		HttpAnswers answers = new HttpAnswers(HeaderOptions.DEFAULTS, () -> 0, (most) -> 0, List.of());
 		new RateLimitServerInterceptor(new MethodPolicies(Map.of("grpc.health.v1.Health/*", "orders")), check,

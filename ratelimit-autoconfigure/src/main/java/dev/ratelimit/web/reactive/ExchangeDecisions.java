@@ -40,10 +40,9 @@ public final class ExchangeDecisions {
 			return (CallDecisions) before;
 		}
 		ServerHttpResponse response = exchange.getResponse();
-		response.beforeCommit(() -> Mono.fromRunnable(() -> {
-			decisions.settle((settling) -> cost(settling, response));
-			decisions.headers(answers).forEach(response.getHeaders()::set);
-		}));
+		response.beforeCommit(
+				() -> Mono.fromRunnable(() -> decisions.commit((settling) -> cost(settling, response), answers)
+					.forEach(response.getHeaders()::set)));
 		return decisions;
 	}
 

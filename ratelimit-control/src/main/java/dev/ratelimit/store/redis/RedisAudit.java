@@ -202,7 +202,7 @@ final class RedisAudit {
 					"after", attempt.after(), "reason", attempt.reason(), "number", link.number(), "previous",
 					link.previous(), "hash", link.hash())
 			.forEach(arguments::add);
-		return arguments.stream().map((argument) -> RedisSender.bytes(argument.toString())).toArray(byte[][]::new);
+		return RedisSender.bytes(arguments);
 	}
 
 	/** Without a sequence it is the last of that time. */

@@ -251,8 +251,7 @@ public final class RedisPolicyStore implements PolicyStore, AutoCloseable {
 
 	private CompletionStage<List<Object>> call(LuaScript script, List<String> keys, List<?> arguments) {
 		return this.sender.call(script, keys.stream().map(this::key).toArray(byte[][]::new),
-				arguments.stream().map((argument) -> RedisSender.bytes(argument.toString())).toArray(byte[][]::new),
-				TIMEOUT);
+				RedisSender.bytes(arguments), TIMEOUT);
 	}
 
 	private byte[] key(String name) {

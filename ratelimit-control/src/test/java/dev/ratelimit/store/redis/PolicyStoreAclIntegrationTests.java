@@ -77,7 +77,7 @@ class PolicyStoreAclIntegrationTests {
 			try (PolicyInstance instance = new PolicyInstance(uri, Snapshot.NONE, (store) -> store, "rl-audit");
 					RedisClient client = RedisClient.create(uri)) {
 				for (int i = 0; i < 3; i++) {
-					join(instance.store.audit(entry()));
+					join(instance.store.audit(entry(), null));
 				}
 				List<AuditEntry> entries = join(instance.store.audit(null, 10));
 				assertThat(entries).hasSize(3);
@@ -113,7 +113,7 @@ class PolicyStoreAclIntegrationTests {
 		RecordVersion written = instance.write(KEY, "{}");
 		Awaitility.await().until(() -> instance.has(written));
 		assertThat(instance.store.history(KEY, 1).toCompletableFuture().join()).containsExactly(written);
-		join(instance.store.audit(entry()));
+		join(instance.store.audit(entry(), null));
 		join(instance.store.auditHead());
 		join(instance.store.scanAudit(null));
 		assertThat(instance.store.audit(null, 1).toCompletableFuture().join()).hasSize(1);

@@ -102,8 +102,8 @@ class RedisAuditIntegrationTests extends AuditChainContract {
 		add(0, 1);
 		AuditRecord attempt = attempt("once");
 		this.server.freeze();
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(this.store.audit(attempt)));
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(this.store.audit(attempt)));
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(this.store.audit(attempt, null)));
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(this.store.audit(attempt, null)));
 		this.server.thaw();
 		soon(attempt);
 		add(1, 2);
@@ -117,7 +117,7 @@ class RedisAuditIntegrationTests extends AuditChainContract {
 		add(0, 1);
 		AuditRecord attempt = attempt("once");
 		this.server.freeze();
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(this.store.audit(attempt)));
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(this.store.audit(attempt, null)));
 		this.server.thaw();
 		PolicyStore other = open();
 		Awaitility.await()
@@ -138,7 +138,7 @@ class RedisAuditIntegrationTests extends AuditChainContract {
 		add(0, 1);
 		AuditRecord attempt = attempt("once");
 		this.server.cli("CLIENT", "PAUSE", "60000", "WRITE");
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(this.store.audit(attempt)));
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(this.store.audit(attempt, null)));
 		this.server.cli("CLIENT", "KILL", "TYPE", "normal");
 		this.server.cli("CLIENT", "UNPAUSE");
 		soon(attempt);
@@ -151,7 +151,7 @@ class RedisAuditIntegrationTests extends AuditChainContract {
 		RedisConnector connector = Connections.standaloneConnector();
 		PolicyStore late = store(connector);
 		AuditRecord attempt = attempt("once");
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(late.audit(attempt)));
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(late.audit(attempt, null)));
 		connector.start(Duration.ofSeconds(10));
 		addLongTrail();
 		retried(late, attempt);
@@ -168,7 +168,7 @@ class RedisAuditIntegrationTests extends AuditChainContract {
 		PolicyStore late = open();
 		AuditRecord attempt = attempt("once");
 		this.server.freeze();
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(late.audit(attempt)));
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(late.audit(attempt, null)));
 		this.server.thaw();
 		retried(late, attempt);
 		assertThat(join(this.store.audit(null, 1))).extracting((entry) -> entry.attempt().reason())
@@ -199,7 +199,7 @@ class RedisAuditIntegrationTests extends AuditChainContract {
 		Awaitility.await()
 			.atMost(Duration.ofSeconds(60))
 			.ignoreExceptions()
-			.until(() -> this.store.audit(attempt).thenApply((done) -> true).toCompletableFuture().get());
+			.until(() -> this.store.audit(attempt, null).thenApply((done) -> true).toCompletableFuture().get());
 	}
 
 	private static String id(AuditPosition position) {

@@ -62,7 +62,7 @@ class SchemaIntegrationTests {
 		SqlPolicyStore updated = this.stores.open();
 		assertThat(join(updated.changesSince(0, 1)).versions()).hasSize(1);
 		assertThat(join(updated.add("orders:1", List.of(1L)))).containsExactly(1L);
-		join(updated.audit(SqlStoreDocs.entry()));
+		join(updated.audit(SqlStoreDocs.entry(), null));
 		assertThat(join(updated.audit(null, 10))).extracting((entry) -> entry.attempt().reason())
 			.containsExactly("because", "before");
 		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql",
@@ -122,7 +122,7 @@ class SchemaIntegrationTests {
 		for (int i = 0; i < PolicyStore.KEPT_VERSIONS; i++) {
 			join(restricted.write(List.of(new Edit(versions.get(0).key(), "2", null)), Seen.NOTHING, "ann", ""));
 		}
-		join(restricted.audit(SqlStoreDocs.entry()));
+		join(restricted.audit(SqlStoreDocs.entry(), null));
 		join(restricted.audit(SqlStoreDocs.entry(), join(restricted.audit(null, 1)).get(0).position()));
 		assertThat(join(restricted.auditHead()).number()).isEqualTo(2);
 		assertThat(join(restricted.audit(null, 1))).hasSize(1);

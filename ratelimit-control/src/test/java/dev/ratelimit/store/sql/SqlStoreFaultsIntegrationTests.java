@@ -117,13 +117,13 @@ class SqlStoreFaultsIntegrationTests {
 		write(store, "1");
 		AuditRecord stopped = SqlStoreDocs.entry();
 		this.server.kill();
-		failsSoon(store.audit(stopped));
+		failsSoon(store.audit(stopped, null));
 		this.server.restart();
 		soon().ignoreExceptions().until(() -> added(store, stopped));
 		AuditRecord frozen = SqlStoreDocs.entry();
 		this.server.freeze();
-		failsSoon(store.audit(frozen));
-		failsSoon(store.audit(frozen));
+		failsSoon(store.audit(frozen, null));
+		failsSoon(store.audit(frozen, null));
 		this.server.thaw();
 		soon().ignoreExceptions().until(() -> added(store, frozen));
 		soon().ignoreExceptions().until(() -> added(store, stopped));
@@ -211,7 +211,7 @@ class SqlStoreFaultsIntegrationTests {
 	}
 
 	private static boolean added(SqlPolicyStore store, AuditRecord entry) {
-		join(store.audit(entry));
+		join(store.audit(entry, null));
 		return true;
 	}
 
