@@ -35,7 +35,7 @@ interface CurrentCall {
 	 * Takes the decision that was made for a method before it was called; {@code null} if
 	 * there is none, or if it was taken already.
 	 */
-	default @Nullable Decision takeDecision(RateLimitedMethod method) {
+	default @Nullable MethodVerdict takeDecision(RateLimitedMethod method) {
 		return null;
 	}
 

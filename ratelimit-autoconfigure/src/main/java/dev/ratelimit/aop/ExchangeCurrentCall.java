@@ -35,7 +35,7 @@ final class ExchangeCurrentCall implements CurrentCall {
 
 	private @Nullable RateLimitedMethod decidedFor;
 
-	private @Nullable Decision decided;
+	private @Nullable MethodVerdict decided;
 
 	ExchangeCurrentCall(ServerWebExchange exchange, WebCall facts, @Nullable Object observation) {
 		this.exchange = exchange;
@@ -84,14 +84,14 @@ final class ExchangeCurrentCall implements CurrentCall {
 	/**
 	 * Keeps the decision for a method until the method is called.
 	 */
-	void keepDecision(RateLimitedMethod method, Decision decision) {
+	void keepDecision(RateLimitedMethod method, MethodVerdict decision) {
 		this.decidedFor = method;
 		this.decided = decision;
 	}
 
 	@Override
-	public @Nullable Decision takeDecision(RateLimitedMethod method) {
-		Decision decision = (method == this.decidedFor) ? this.decided : null;
+	public @Nullable MethodVerdict takeDecision(RateLimitedMethod method) {
+		MethodVerdict decision = (method == this.decidedFor) ? this.decided : null;
 		if (decision != null) {
 			this.decided = null;
 		}

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -40,7 +41,7 @@ record FallbackMethod(Method method, boolean takesRefusal) {
 		if (found == null) {
 			throw new IllegalArgumentException("there is no fallbackMethod '" + name + "' in " + type.getSimpleName()
 					+ " with the same parameters, perhaps followed by a RateLimitExceededException, and the return type "
-					+ method.getReturnType().getSimpleName());
+					+ ResolvableType.forMethodReturnType(method, type));
 		}
 		return new FallbackMethod(found, false);
 	}
@@ -48,12 +49,31 @@ record FallbackMethod(Method method, boolean takesRefusal) {
 	private static @Nullable Method find(String name, Class<?> type, Method method, Class<?>[] parameters) {
 		Method found = ReflectionUtils.findMethod(type, name, parameters);
 		boolean fits = found != null && !found.equals(method)
-				&& ClassUtils.isAssignable(method.getReturnType(), found.getReturnType());
+				&& ClassUtils.isAssignable(method.getReturnType(), found.getReturnType())
+				&& genericsFit(method, found, type);
 		if (found != null && fits) {
 			ReflectionUtils.makeAccessible(found);
 			return found;
 		}
 		return null;
+	}
+
+	/** Otherwise the wrong type would only be noticed where the value is used. */
+	private static boolean genericsFit(Method method, Method found, Class<?> type) {
+		boolean fit = fits(ResolvableType.forMethodReturnType(method, type),
+				ResolvableType.forMethodReturnType(found, type));
+		for (int i = 0; i < method.getParameterCount() && fit; i++) {
+			fit = fits(ResolvableType.forMethodParameter(found, i, type),
+					ResolvableType.forMethodParameter(method, i, type));
+		}
+		return fit;
+	}
+
+	/** Types whose arguments are not known are taken as they are. */
+	private static boolean fits(ResolvableType wanted, ResolvableType given) {
+		boolean known = wanted.hasGenerics() && given.hasGenerics() && !wanted.hasUnresolvableGenerics()
+				&& !given.hasUnresolvableGenerics();
+		return !known || wanted.isAssignableFrom(given);
 	}
 
 	@Nullable Object call(MethodInvocation invocation, RateLimitExceededException refusal) throws Throwable {

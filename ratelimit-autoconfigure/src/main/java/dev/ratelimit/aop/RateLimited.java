@@ -3,6 +3,7 @@ package dev.ratelimit.aop;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Inherited;
+import java.lang.annotation.Repeatable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
@@ -13,9 +14,14 @@ import org.springframework.core.annotation.AliasFor;
  * Every call of the method is checked against a policy first; one that is refused ends in
  * a {@link RateLimitExceededException}, which controllers answer with 429.
  * <p>
- * On a class it holds for all public methods that are not static; one on a method takes
- * its place. Calls that a bean makes to itself do not pass the proxy and are not checked.
- * A method that no proxy can override (private, static or final) fails the start.
+ * It can be repeated: all of them hold together, and a call that one of them refuses
+ * takes nothing from the others. Where two name the same policy and key, the larger cost
+ * is taken once.
+ * <p>
+ * On a class it holds for all public methods that are not static; those on a method take
+ * its place unless they say {@link #withClass()}. Calls that a bean makes to itself do
+ * not pass the proxy and are not checked. A method that no proxy can override (private,
+ * static or final) fails the start.
  * <p>
  * A method that returns a {@code Mono}, a {@code Flux} or the like is checked at each
  * subscription, and so is a suspending function of Kotlin. A method that returns a
@@ -35,6 +41,7 @@ import org.springframework.core.annotation.AliasFor;
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @Documented
+@Repeatable(RateLimited.List.class)
 public @interface RateLimited {
 
 	/**
@@ -67,8 +74,34 @@ public @interface RateLimited {
 	 * Name of a method of the same class that answers refused calls instead of the
 	 * exception: with the same parameters, perhaps followed by a
 	 * {@link RateLimitExceededException} or a supertype, and the same return type. It may
-	 * be private and is not checked itself. One that does not exist fails the start.
+	 * be private and is not checked itself. One that does not exist fails the start, and
+	 * so do two different ones on one method.
 	 */
 	String fallbackMethod() default "";
+
+	/**
+	 * Whether those on the class hold too.
+	 */
+	boolean withClass() default false;
+
+	/**
+	 * A SpEL expression on the method's arguments, such as {@code #size > 100}. A call
+	 * for which it is false is not limited, and counts as bypassed. One that fails or is
+	 * neither true nor false limits the call.
+	 */
+	String condition() default "";
+
+	/**
+	 * Several of them.
+	 */
+	@Target({ ElementType.TYPE, ElementType.METHOD })
+	@Retention(RetentionPolicy.RUNTIME)
+	@Inherited
+	@Documented
+	@interface List {
+
+		RateLimited[] value();
+
+	}
 
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.aop;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.util.ClassUtils;
 
-import dev.ratelimit.Decision;
+import dev.ratelimit.DecisionListener;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.HttpAnswers;
@@ -39,9 +40,10 @@ final class RateLimitedAspect implements MethodInterceptor {
 	 * was pending: they must not occupy the threads that decisions come from
 	 */
 	RateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter, HttpAnswers answers,
-			CurrentCall.Source currentCall, CallTrace.Source traces, Executor executor) {
+			CurrentCall.Source currentCall, CallTrace.Source traces, Executor executor,
+			List<DecisionListener> listeners) {
 		this.methods = methods;
-		this.check = new MethodCheck(resolver, limiter, answers);
+		this.check = new MethodCheck(resolver, limiter, answers, listeners);
 		this.currentCall = currentCall;
 		this.traces = traces;
 		this.executor = (task) -> {
@@ -82,7 +84,7 @@ final class RateLimitedAspect implements MethodInterceptor {
 
 	private @Nullable Object value(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call,
 			CallTrace trace) throws Throwable {
-		Decision decided = call.takeDecision(method);
+		MethodVerdict decided = call.takeDecision(method);
 		if (decided == null) {
 			decided = mustNotBlock() ? this.check.decideNow(method, invocation.getArguments(), call)
 					: await(method, invocation, call);
@@ -91,7 +93,7 @@ final class RateLimitedAspect implements MethodInterceptor {
 	}
 
 	private Object stage(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call, CallTrace trace) {
-		CompletableFuture<Decision> decision = this.check.decide(method, invocation.getArguments(), call);
+		CompletableFuture<MethodVerdict> decision = this.check.decide(method, invocation.getArguments(), call);
 		if (decision.isDone()) {
 			return stage(method, decision.join(), invocation, call, trace);
 		}
@@ -99,7 +101,7 @@ final class RateLimitedAspect implements MethodInterceptor {
 		return decision.thenComposeAsync((decided) -> stage(method, decided, later, call, trace), this.executor);
 	}
 
-	private CompletableFuture<?> stage(RateLimitedMethod method, Decision decision, MethodInvocation invocation,
+	private CompletableFuture<?> stage(RateLimitedMethod method, MethodVerdict decision, MethodInvocation invocation,
 			CurrentCall call, CallTrace trace) {
 		try {
 			CompletionStage<?> stage = (CompletionStage<?>) call
@@ -112,7 +114,7 @@ final class RateLimitedAspect implements MethodInterceptor {
 	}
 
 	/** The method itself, or its fallback. */
-	private CurrentCall.Work admitted(RateLimitedMethod method, Decision decision, MethodInvocation invocation,
+	private CurrentCall.Work admitted(RateLimitedMethod method, MethodVerdict decision, MethodInvocation invocation,
 			CurrentCall call, CallTrace trace) {
 		try {
 			this.check.enforce(method, decision, call, trace);
@@ -133,7 +135,7 @@ final class RateLimitedAspect implements MethodInterceptor {
 	}
 
 	/** The limiter has a deadline, so this ends. */
-	private Decision await(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call) {
+	private MethodVerdict await(RateLimitedMethod method, MethodInvocation invocation, CurrentCall call) {
 		return this.check.decide(method, invocation.getArguments(), call).join();
 	}
 

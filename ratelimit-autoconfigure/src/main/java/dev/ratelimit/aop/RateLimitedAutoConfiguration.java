@@ -2,6 +2,7 @@ package dev.ratelimit.aop;
 
 import java.lang.reflect.Proxy;
 import java.util.concurrent.ForkJoinPool;
+import java.util.stream.Collectors;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +32,7 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.util.ClassUtils;
 
+import dev.ratelimit.DecisionListener;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
@@ -72,13 +74,13 @@ public final class RateLimitedAutoConfiguration {
 	@ConditionalOnMissingBean
 	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter,
 			HttpAnswers answers, ObjectProvider<CurrentCall.Source> currentCall,
-			ObjectProvider<CallTrace.Source> traces,
+			ObjectProvider<CallTrace.Source> traces, ObjectProvider<DecisionListener> listeners,
 			@Qualifier("applicationTaskExecutor") ObjectProvider<TaskExecutor> executor) {
 		TaskExecutor application = executor.getIfAvailable();
 		return new RateLimitedAspect(methods, resolver, limiter, answers,
 				currentCall.getIfAvailable(() -> CurrentCall.Source.NONE),
 				traces.getIfAvailable(() -> CallTrace.Source.NONE),
-				(application != null) ? application : ForkJoinPool.commonPool());
+				(application != null) ? application : ForkJoinPool.commonPool(), listeners.orderedStream().toList());
 	}
 
 	@Bean
@@ -86,15 +88,16 @@ public final class RateLimitedAutoConfiguration {
 			UnknownPolicies unknown) {
 		return () -> methods.known()
 			.stream()
-			.filter((method) -> policies.get().find(method.policy()) == null)
-			.forEach((method) -> unknown.found("@RateLimited on " + method.name(), method.policy()));
+			.flatMap((method) -> method.limits().stream())
+			.filter((limit) -> policies.get().find(limit.policy()) == null)
+			.forEach((limit) -> unknown.found("@RateLimited on " + limit.name(), limit.policy()));
 	}
 
 	@Bean
 	PolicyUses rateLimitedPolicyUses(RateLimitedMethods methods) {
 		return (policy) -> methods.known()
 			.stream()
-			.filter((method) -> method.policy().equals(policy))
+			.filter((method) -> method.names(policy))
 			.map((method) -> "@RateLimited on " + method.name())
 			.toList();
 	}
@@ -212,7 +215,8 @@ public final class RateLimitedAutoConfiguration {
 			logger.warn("@RateLimited on {}: a call on an event loop does not know its caller, except in the body of a"
 					+ " limited handler, and cannot wait for a decision. The failure mode of policy '{}' answers, unless"
 					+ " its limits need no caller and the decision is available at once. Let the method return a Mono"
-					+ " or a Flux", method.name(), method.policy());
+					+ " or a Flux", method.name(),
+					method.limits().stream().map(MethodLimit::policy).distinct().collect(Collectors.joining("', '")));
 		}
 
 	}

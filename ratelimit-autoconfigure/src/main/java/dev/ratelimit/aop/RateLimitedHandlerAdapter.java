@@ -103,14 +103,15 @@ final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered, SmartI
 		if (method == null || !plan.decidesFirst()) {
 			return proceed(exchange, handler, plan, call::during);
 		}
-		Mono<Decision> decision = this.loops.decided(this.check.decide(method, NO_ARGUMENTS, call), exchange);
+		Mono<MethodVerdict> decision = this.loops.decided(this.check.decide(method, NO_ARGUMENTS, call), exchange);
 		return decision.flatMap((decided) -> {
-			if (decided.allowed() || method.fallback() != null
+			Decision refusal = decided.refusal();
+			if (refusal == null || method.fallback() != null
 					|| this.refusals.handlers().find(handler.getBeanType()).inController()) {
 				call.keepDecision(method, decided);
 				return proceed(exchange, handler, plan, call::during);
 			}
-			return refuse(exchange, this.check.refusal(method, decided, this.traces.find(call.observation())));
+			return refuse(exchange, this.check.refusal(method, refusal, this.traces.find(call.observation())));
 		});
 	}
 
@@ -176,7 +177,7 @@ final class RateLimitedHandlerAdapter implements HandlerAdapter, Ordered, SmartI
 		boolean mayBlock = bound != null && value && bound.needsArguments();
 		if (bound != null && mayBlock && !this.blocking.arePossible()) {
 			throw new IllegalStateException("@RateLimited on " + bound.name()
-					+ ": 'cost' and 'key' are expressions over arguments, so WebFlux has to call this method on a"
+					+ ": 'cost', 'key' and 'condition' are expressions over arguments, so WebFlux has to call this method on a"
 					+ " thread that may block, which cannot be set up because the application defines its own"
 					+ " RequestMappingHandlerAdapter. Let the method return a Mono or a Flux, or configure WebFlux"
 					+ " through a WebFluxConfigurer instead");

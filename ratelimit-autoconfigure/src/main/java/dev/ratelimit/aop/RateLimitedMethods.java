@@ -1,5 +1,6 @@
 package dev.ratelimit.aop;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -15,9 +16,10 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.RepeatableContainers;
 import org.springframework.stereotype.Controller;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -66,10 +68,10 @@ final class RateLimitedMethods {
 			Method specific = Proxy.isProxyClass(targetClass)
 					? ClassUtils.getInterfaceMethodIfPossible(method, targetClass)
 					: AopUtils.getMostSpecificMethod(method, targetClass);
-			RateLimited annotation = annotation(specific, targetClass);
-			if (annotation != null) {
+			List<RateLimited> annotations = annotations(specific, targetClass);
+			if (!annotations.isEmpty()) {
 				found = this.known.computeIfAbsent(new MethodClassKey(specific, targetClass),
-						(absent) -> read(annotation, specific, targetClass));
+						(absent) -> read(annotations, specific, targetClass));
 				this.called.put(key, found);
 				this.types.add(targetClass);
 			}
@@ -92,7 +94,7 @@ final class RateLimitedMethods {
 			String fix = Modifier.isStatic(modifiers) ? "static: make it a method of the bean"
 					: Modifier.isPrivate(modifiers) ? "private: make it package-private or public"
 							: (Modifier.isFinal(modifiers) && !byInterfaces) ? "final: remove 'final'" : null;
-			if (fix != null && !isSprings(method) && annotation(method, type) != null) {
+			if (fix != null && !isSprings(method) && !annotations(method, type).isEmpty()) {
 				throw new IllegalStateException("@RateLimited on " + type.getSimpleName() + "." + method.getName()
 						+ ": no proxy can check calls of a method that is " + fix + ", or take the annotation from it");
 			}
@@ -126,18 +128,37 @@ final class RateLimitedMethods {
 		return method.getDeclaringClass().getName().startsWith("org.springframework.");
 	}
 
-	private static @Nullable RateLimited annotation(Method method, Class<?> targetClass) {
+	private static List<RateLimited> annotations(Method method, Class<?> targetClass) {
 		if (method.isSynthetic()) {
 			// Kotlin's compiler moves bodies to methods of its own and copies
 			// annotations.
-			return null;
+			return List.of();
 		}
-		RateLimited own = AnnotatedElementUtils.findMergedAnnotation(method, RateLimited.class);
-		if (own != null) {
+		List<RateLimited> own = nearest(method);
+		boolean both = own.stream().anyMatch(RateLimited::withClass);
+		if ((!own.isEmpty() && !both) || !(both || isCoveredByClass(method, targetClass))) {
 			return own;
 		}
-		return isCoveredByClass(method, targetClass)
-				? AnnotatedElementUtils.findMergedAnnotation(targetClass, RateLimited.class) : null;
+		List<RateLimited> all = new ArrayList<>(own);
+		all.addAll(nearest(targetClass));
+		return all;
+	}
+
+	/**
+	 * The annotations of the first element that has some: those of a method, or of the
+	 * method that it overrides or implements.
+	 */
+	private static List<RateLimited> nearest(AnnotatedElement element) {
+		List<MergedAnnotation<RateLimited>> all = MergedAnnotations
+			.from(element, SearchStrategy.TYPE_HIERARCHY,
+					RepeatableContainers.of(RateLimited.class, RateLimited.List.class))
+			.stream(RateLimited.class)
+			.toList();
+		int first = all.stream().mapToInt(MergedAnnotation::getAggregateIndex).min().orElse(0);
+		return all.stream()
+			.filter((annotation) -> annotation.getAggregateIndex() == first)
+			.map(MergedAnnotation::synthesize)
+			.toList();
 	}
 
 	/**
@@ -166,29 +187,50 @@ final class RateLimitedMethods {
 				&& MergedAnnotations.from(targetClass, SearchStrategy.TYPE_HIERARCHY).isPresent(Controller.class));
 	}
 
-	private RateLimitedMethod read(RateLimited annotation, Method method, Class<?> targetClass) {
+	private RateLimitedMethod read(List<RateLimited> annotations, Method method, Class<?> targetClass) {
 		Class<?> type = Proxy.isProxyClass(targetClass) ? method.getDeclaringClass() : targetClass;
 		String name = type.getSimpleName() + "." + method.getName();
 		try {
-			if (annotation.policy().isBlank()) {
-				throw new IllegalArgumentException("names no policy, write for example @RateLimited(\"orders\")");
-			}
 			if (Modifier.isFinal(type.getModifiers()) && ClassUtils.getAllInterfacesForClass(type).length == 0) {
 				throw new IllegalArgumentException("no proxy can check calls of a class that is final: remove 'final'"
 						+ " (in Kotlin make it open, or use the plugin kotlin-spring)");
 			}
 			List<String> parameters = parameters(method);
-			Long constantCost = constantCost(annotation.cost().strip());
-			ArgumentExpression cost = (constantCost == null) ? expression(annotation.cost(), parameters) : null;
+			List<MethodLimit> limits = annotations.stream()
+				.map((annotation) -> limit(annotation, name, parameters))
+				.toList();
+			String fallback = fallback(annotations);
 			Class<?> returnType = ReturnKind.type(method);
-			return new RateLimitedMethod(name, annotation.policy(), returnType, ReturnKind.of(returnType),
-					isHandler(method, targetClass), constantCost, cost, expression(annotation.key(), parameters),
-					List.of(method.getParameterTypes()).indexOf(Decision.class), annotation.fallbackMethod().isBlank()
-							? null : FallbackMethod.find(annotation.fallbackMethod().strip(), method, type));
+			return new RateLimitedMethod(name, limits, returnType, ReturnKind.of(returnType),
+					isHandler(method, targetClass), List.of(method.getParameterTypes()).indexOf(Decision.class),
+					(fallback == null) ? null : FallbackMethod.find(fallback, method, type));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalStateException("@RateLimited on " + name + ": " + ex.getMessage(), ex);
 		}
+	}
+
+	private static MethodLimit limit(RateLimited annotation, String name, List<String> parameters) {
+		if (annotation.policy().isBlank()) {
+			throw new IllegalArgumentException("names no policy, write for example @RateLimited(\"orders\")");
+		}
+		Long constantCost = constantCost(annotation.cost().strip());
+		ArgumentExpression cost = (constantCost == null) ? expression(annotation.cost(), parameters) : null;
+		return new MethodLimit(name, annotation.policy(), constantCost, cost, expression(annotation.key(), parameters),
+				expression(annotation.condition(), parameters));
+	}
+
+	private static @Nullable String fallback(List<RateLimited> annotations) {
+		List<String> names = annotations.stream()
+			.map((annotation) -> annotation.fallbackMethod().strip())
+			.filter((name) -> !name.isEmpty())
+			.distinct()
+			.toList();
+		if (names.size() > 1) {
+			throw new IllegalArgumentException("several fallback methods (" + String.join(", ", names)
+					+ ") cannot answer one call: name the same one in all annotations of the method");
+		}
+		return names.isEmpty() ? null : names.get(0);
 	}
 
 	private static @Nullable Long constantCost(String text) {

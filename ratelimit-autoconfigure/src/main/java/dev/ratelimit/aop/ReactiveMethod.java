@@ -18,7 +18,6 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.context.ContextView;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.reactive.ReactiveRateLimiter;
 import dev.ratelimit.web.CallTrace;
 
@@ -77,7 +76,7 @@ final class ReactiveMethod {
 	 * The method's publisher after a decision.
 	 * @throws RateLimitExceededException if the call is refused
 	 */
-	Object decided(Decision decision) {
+	Object decided(MethodVerdict decision) {
 		try {
 			this.check.enforce(this.method, decision, this.threadCall, this.traces.find(null));
 		}
@@ -116,7 +115,7 @@ final class ReactiveMethod {
 		}
 	}
 
-	private Mono<Decision> admitted(ContextView context) {
+	private Mono<MethodVerdict> admitted(ContextView context) {
 		CallTrace trace = this.traces.find(context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null));
 		Mono<CurrentCall> exchange = WEB ? ExchangeCurrentCall.find(context) : null;
 		if (exchange != null) {
@@ -131,12 +130,12 @@ final class ReactiveMethod {
 		return admitted(this.threadCall, trace);
 	}
 
-	private Mono<Decision> admitted(CurrentCall call, CallTrace trace) {
+	private Mono<MethodVerdict> admitted(CurrentCall call, CallTrace trace) {
 		return ReactiveRateLimiter.decided(this.check.decide(this.method, this.invocation.getArguments(), call))
 			.doOnNext((decided) -> this.check.enforce(this.method, decided, call, trace));
 	}
 
-	private Publisher<?> proceed(Decision decision) {
+	private Publisher<?> proceed(MethodVerdict decision) {
 		try {
 			MethodInvocation invocation = RateLimitedAspect.copy(this.invocation);
 			this.method.pass(decision, invocation.getArguments());

@@ -30,8 +30,8 @@ public interface ReactiveRateLimiter {
 	 * subscribers continue on Reactor's parallel scheduler, not on the threads that
 	 * decisions come from.
 	 */
-	static Mono<Decision> decided(CompletionStage<Decision> stage) {
-		CompletableFuture<Decision> decision = stage.toCompletableFuture();
+	static <T> Mono<T> decided(CompletionStage<T> stage) {
+		CompletableFuture<T> decision = stage.toCompletableFuture();
 		boolean here = decision.isDone() && !decision.isCompletedExceptionally();
 		return here ? Mono.just(decision.join()) : Mono.fromFuture(decision, true).publishOn(Schedulers.parallel());
 	}

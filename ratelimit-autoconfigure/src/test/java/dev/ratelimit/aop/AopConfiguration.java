@@ -12,6 +12,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 
 import dev.ratelimit.Algorithm;
+import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
@@ -90,9 +91,11 @@ class AopConfiguration {
 
 	@Bean
 	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RecordedLimiter limiter,
-			HttpAnswers answers, RecordedTraces traces, ObjectProvider<CurrentCall.Source> currentCall) {
+			HttpAnswers answers, RecordedTraces traces, ObjectProvider<CurrentCall.Source> currentCall,
+			ObjectProvider<DecisionListener> listeners) {
 		return new RateLimitedAspect(methods, resolver, limiter, answers,
-				currentCall.getIfAvailable(() -> ServletCurrentCall.SOURCE), traces, ForkJoinPool.commonPool());
+				currentCall.getIfAvailable(() -> ServletCurrentCall.SOURCE), traces, ForkJoinPool.commonPool(),
+				listeners.orderedStream().toList());
 	}
 
 }

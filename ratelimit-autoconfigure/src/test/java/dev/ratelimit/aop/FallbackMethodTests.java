@@ -67,7 +67,7 @@ class FallbackMethodTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "missing", "otherParameters", "otherReturn", "itself" })
+	@ValueSource(strings = { "missing", "otherParameters", "otherReturn", "itself", "otherGeneric" })
 	void fallbackThatDoesNotFitFailsTheStart(String name) {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> new RateLimitedMethods().find(ReflectionUtils.findMethod(Wrong.class, name, String.class),
@@ -152,6 +152,15 @@ class FallbackMethodTests {
 	}
 
 	static class Wrong {
+
+		@RateLimited(policy = "orders", fallbackMethod = "numbers")
+		public Mono<String> otherGeneric(String id) {
+			return Mono.just(id);
+		}
+
+		Mono<Integer> numbers(String id) {
+			return Mono.just(1);
+		}
 
 		@RateLimited(policy = "orders", fallbackMethod = "nowhere")
 		public String missing(String id) {

@@ -42,7 +42,7 @@ class MethodCheckTests {
 	private final MethodCheck check = new MethodCheck(
 			new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), (key) -> new CompletableFuture<>(),
 					List.of(), () -> this.policies),
-			this.limiter, new HttpAnswers(HeaderOptions.DEFAULTS, () -> 0, (bound) -> 0, List.of()));
+			this.limiter, new HttpAnswers(HeaderOptions.DEFAULTS, () -> 0, (bound) -> 0, List.of()), List.of());
 
 	@Test
 	void callIsCountedByWhatIsKnown() {
@@ -62,7 +62,8 @@ class MethodCheckTests {
 	private Decision decide(String key) {
 		RateLimitedMethod method = new RateLimitedMethods()
 			.find(ReflectionUtils.findMethod(Service.class, "call", String.class), Service.class);
-		return this.check.decideNow(method, new Object[] { key }, new Call());
+		MethodVerdict verdict = this.check.decideNow(method, new Object[] { key }, new Call());
+		return (verdict.refusal() != null) ? verdict.refusal() : verdict.shown();
 	}
 
 	static class Service {

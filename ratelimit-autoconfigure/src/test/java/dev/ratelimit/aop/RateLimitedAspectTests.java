@@ -334,7 +334,7 @@ class RateLimitedAspectTests {
 		this.context.getBean("repository", Contract.class).call();
 		assertThat(this.limiter.requests()).extracting("policy").containsExactly("wide", "wide");
 		RateLimitedMethods methods = this.context.getBean(RateLimitedMethods.class);
-		assertThat(methods.known()).filteredOn((method) -> method.policy().equals("wide"))
+		assertThat(methods.known()).filteredOn((method) -> method.names("wide"))
 			.extracting(RateLimitedMethod::name)
 			.doesNotHaveDuplicates()
 			.contains("Implementation.call", "Contract.call");

@@ -35,8 +35,8 @@ class RateLimitedMethodsTests {
 
 	@Test
 	void valueAndPolicyAreTheSame() {
-		assertThat(find(Plain.class, "byValue").policy()).isEqualTo("orders");
-		assertThat(find(Plain.class, "byPolicy").policy()).isEqualTo("orders");
+		assertThat(limit(Plain.class, "byValue").policy()).isEqualTo("orders");
+		assertThat(limit(Plain.class, "byPolicy").policy()).isEqualTo("orders");
 	}
 
 	@Test
@@ -47,27 +47,27 @@ class RateLimitedMethodsTests {
 
 	@Test
 	void annotationOfOnesOwnPassesOnPolicyAndCost() {
-		RateLimitedMethod method = find(Plain.class, "expensive");
+		MethodLimit method = limit(Plain.class, "expensive");
 		assertThat(method.policy()).isEqualTo("reports");
 		assertThat(method.constantCost()).isEqualTo(7);
 	}
 
 	@Test
 	void annotationOfAnInterfaceHolds() {
-		assertThat(find(Implementation.class, "call").policy()).isEqualTo("contract");
+		assertThat(limit(Implementation.class, "call").policy()).isEqualTo("contract");
 	}
 
 	@Test
 	void classSpeaksForItsPublicMethodsAndAMethodForItself() {
-		assertThat(find(Whole.class, "inherited").policy()).isEqualTo("whole");
-		assertThat(find(Whole.class, "own").policy()).isEqualTo("own");
+		assertThat(limit(Whole.class, "inherited").policy()).isEqualTo("whole");
+		assertThat(limit(Whole.class, "own").policy()).isEqualTo("own");
 		assertThat(search(Whole.class, "internal")).isNull();
 		assertThat(search(Whole.class, "toString")).isNull();
 	}
 
 	@Test
 	void classDoesNotSpeakForWhatServesItsHandlers() {
-		assertThat(find(Whole.class, "handler").policy()).isEqualTo("whole");
+		assertThat(limit(Whole.class, "handler").policy()).isEqualTo("whole");
 		assertThat(search(Whole.class, "model")).isNull();
 		assertThat(search(Whole.class, "refused")).isNull();
 	}
@@ -105,17 +105,17 @@ class RateLimitedMethodsTests {
 
 	@Test
 	void costAndKeyAreReadFromArgumentsByNameAndByPosition() {
-		RateLimitedMethod named = find(Plain.class, "named");
+		MethodLimit named = limit(Plain.class, "named");
 		assertThat(named.cost(new Object[] { "acme", 5 })).isEqualTo(5);
 		assertThat(named.key(new Object[] { "acme", 5 })).isEqualTo("acme");
-		RateLimitedMethod numbered = find(Plain.class, "numbered");
+		MethodLimit numbered = limit(Plain.class, "numbered");
 		assertThat(numbered.cost(new Object[] { "acme", List.of(1, 2, 3) })).isEqualTo(3);
 		assertThat(numbered.key(new Object[] { "acme", List.of() })).isEqualTo("acme");
 	}
 
 	@Test
 	void propertiesOfArgumentsCanBeRead() {
-		assertThat(find(Plain.class, "order").cost(new Object[] { new Order(9) })).isEqualTo(9);
+		assertThat(limit(Plain.class, "order").cost(new Object[] { new Order(9) })).isEqualTo(9);
 	}
 
 	@Test
@@ -130,13 +130,13 @@ class RateLimitedMethodsTests {
 
 	@Test
 	void missingKeyStaysMissing() {
-		assertThat(find(Plain.class, "named").key(new Object[] { null, 1 })).isNull();
+		assertThat(limit(Plain.class, "named").key(new Object[] { null, 1 })).isNull();
 	}
 
 	@Test
 	void keyCanBeAnythingWithATextOfItsOwn() {
 		UUID id = UUID.randomUUID();
-		RateLimitedMethod method = find(Plain.class, "any");
+		MethodLimit method = limit(Plain.class, "any");
 		assertThat(method.key(new Object[] { id })).isEqualTo(id.toString());
 		assertThat(method.key(new Object[] { 42L })).isEqualTo("42");
 		assertThatExceptionOfType(CallNotCheckedException.class)
@@ -149,7 +149,7 @@ class RateLimitedMethodsTests {
 	@Test
 	void failureOfAnExpressionHoldsNoArgument() {
 		assertThatExceptionOfType(CallNotCheckedException.class)
-			.isThrownBy(() -> find(Plain.class, "parsed").cost(new Object[] { "secret" }))
+			.isThrownBy(() -> limit(Plain.class, "parsed").cost(new Object[] { "secret" }))
 			.withMessageContaining("Plain.parsed")
 			.withMessageNotContaining("secret")
 			.withNoCause();
@@ -168,7 +168,7 @@ class RateLimitedMethodsTests {
 	@Test
 	void valueOfACallerIsNeverReadAsAnExpression() {
 		String attack = "T(java.lang.System).exit(1)";
-		assertThat(find(Plain.class, "named").key(new Object[] { attack, 1 })).isEqualTo(attack);
+		assertThat(limit(Plain.class, "named").key(new Object[] { attack, 1 })).isEqualTo(attack);
 	}
 
 	@Test
@@ -183,7 +183,11 @@ class RateLimitedMethodsTests {
 	}
 
 	private @Nullable Long cost(Object number) {
-		return find(Plain.class, "weighed").cost(new Object[] { number });
+		return limit(Plain.class, "weighed").cost(new Object[] { number });
+	}
+
+	private MethodLimit limit(Class<?> type, String name) {
+		return find(type, name).limits().get(0);
 	}
 
 	private RateLimitedMethod find(Class<?> type, String name) {

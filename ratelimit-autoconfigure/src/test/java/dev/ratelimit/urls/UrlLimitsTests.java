@@ -203,6 +203,19 @@ class UrlLimitsTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "SERVLET", "REACTIVE" })
+	void allAnnotationsOfAHandlerHold(UrlStack stack) {
+		HttpResponse<String> allowed = get(stack, "/repeated");
+		assertThat(allowed.statusCode()).isEqualTo(200);
+		assertThat(allowed.headers().allValues("X-RateLimit-Policy")).containsExactly("handled");
+		HttpResponse<String> refused = get(stack, "/repeated");
+		assertThat(refused.statusCode()).isEqualTo(429);
+		assertThat(UrlStack.json(refused)).containsEntry("policy", "handled");
+		assertThat(remaining(stack, "sms")).isEqualTo(9);
+		assertThat(remaining(stack, "handled")).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "SERVLET", "REACTIVE" })
 	void handlersHeadersAreReplaced(UrlStack stack) {
 		HttpResponse<String> response = get(stack, "/api/own/headers");
 		assertThat(response.headers().allValues("X-RateLimit-Remaining")).containsExactly("2");

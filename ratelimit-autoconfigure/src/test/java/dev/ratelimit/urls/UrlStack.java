@@ -208,6 +208,13 @@ enum UrlStack {
 			return "hello";
 		}
 
+		@RateLimited("sms")
+		@RateLimited(policy = "handled", cost = "9")
+		@RequestMapping("/repeated")
+		String repeated() {
+			return "hello";
+		}
+
 		@RateLimited(policy = "once", fallbackMethod = "busy")
 		@RequestMapping("/fallback")
 		String fallback() {

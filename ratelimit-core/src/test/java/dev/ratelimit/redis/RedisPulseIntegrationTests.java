@@ -91,8 +91,8 @@ class RedisPulseIntegrationTests extends PulseContract {
 		Member one = join();
 		Member other = join();
 		within(5).until(() -> other.beats() > 0);
-		one.redSwitch.turnOn(ALLOW).toCompletableFuture().join();
-		within(1).until(() -> other.redSwitch.mode() == FailureMode.ALLOW);
+		one.modeSwitch.turnOn(ALLOW).toCompletableFuture().join();
+		within(1).until(() -> other.modeSwitch.mode() == FailureMode.ALLOW);
 		server().kill();
 		server().restart();
 		await().atMost(Duration.ofMinutes(1)).until(() -> server().cli("GET", SWITCH).startsWith("allow"));
@@ -100,10 +100,10 @@ class RedisPulseIntegrationTests extends PulseContract {
 		await().atMost(Duration.ofMinutes(1)).until(() -> other.beats() > before + 2);
 		assertThat(server().cli("GET", SWITCH).lines()).containsExactly("allow", "ann", "incident 7");
 		assertThat(Long.parseLong(server().cli("PTTL", SWITCH))).isBetween(3_400_000L, 3_600_000L);
-		assertThat(one.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
-		assertThat(other.redSwitch.mode()).isEqualTo(FailureMode.ALLOW);
-		other.redSwitch.turnOff().toCompletableFuture().join();
-		await().atMost(Duration.ofMinutes(1)).until(() -> one.redSwitch.mode() == null);
+		assertThat(one.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		assertThat(other.modeSwitch.mode()).isEqualTo(FailureMode.ALLOW);
+		other.modeSwitch.turnOff().toCompletableFuture().join();
+		await().atMost(Duration.ofMinutes(1)).until(() -> one.modeSwitch.mode() == null);
 	}
 
 	@Test
