@@ -59,7 +59,7 @@ final class SettlingReceipt extends GrantReceipt {
 		this.observers = observers;
 	}
 
-	private static String newId() {
+	static String newId() {
 		byte[] id = new byte[ID_BYTES];
 		ThreadLocalRandom.current().nextBytes(id);
 		return DigestText.encode(id, ID_BYTES);
