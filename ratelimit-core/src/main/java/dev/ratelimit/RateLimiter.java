@@ -65,6 +65,16 @@ public interface RateLimiter {
 	}
 
 	/**
+	 * Charges the cost of a request that has already taken place, without a check and up
+	 * to a debt of one burst. Lists, the switch and failure modes hold as in
+	 * {@link #check}. A limiter that knows no debt checks the request.
+	 * @return the decision about reading the counters, before they were charged
+	 */
+	default CompletionStage<Decision> charge(Request request) {
+		return check(request);
+	}
+
+	/**
 	 * Decides a request whose caller has no time to wait for counters: lists and the
 	 * switch hold as in {@link #check}, but no counter is asked, and the failure mode
 	 * decides in its place.

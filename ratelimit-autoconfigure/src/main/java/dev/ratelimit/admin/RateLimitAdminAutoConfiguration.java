@@ -12,9 +12,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.actuate.endpoint.Access;
-import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
-import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -185,28 +182,6 @@ public final class RateLimitAdminAutoConfiguration {
 				UrlLimits found = limits.getIfAvailable();
 				return (found != null) ? found.documents() : Map.of();
 			};
-		}
-
-	}
-
-	/**
-	 * The doors beside the endpoint have the endpoint's access.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(EndpointAccessResolver.class)
-	static class EndpointDoors {
-
-		@Bean
-		@Lazy
-		@ConditionalOnMissingBean
-		AdminDoors rateLimitAdminDoors(ObjectProvider<EndpointAccessResolver> resolver) {
-			EndpointAccessResolver access = resolver.getIfAvailable();
-			return (access == null) ? AdminDoors.READ_ONLY
-					: switch (access.accessFor(EndpointId.of("ratelimit"), Access.READ_ONLY)) {
-						case NONE -> new AdminDoors(false, false);
-						case READ_ONLY -> AdminDoors.READ_ONLY;
-						case UNRESTRICTED -> new AdminDoors(true, true);
-					};
 		}
 
 	}

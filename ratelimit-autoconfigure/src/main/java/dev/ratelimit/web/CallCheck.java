@@ -73,6 +73,13 @@ public final class CallCheck {
 	}
 
 	/**
+	 * Charges a request that has already taken place.
+	 */
+	public CompletableFuture<Decision> charge(Request request) {
+		return checked(request, () -> this.limiter.charge(request).toCompletableFuture());
+	}
+
+	/**
 	 * The same for a caller that has no time for the answer of a counter.
 	 */
 	public CompletableFuture<Decision> checkUnasked(Request request) {

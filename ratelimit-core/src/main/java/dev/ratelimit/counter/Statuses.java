@@ -36,6 +36,13 @@ public class Statuses extends AbstractList<LimitStatus> implements RandomAccess 
 	}
 
 	/**
+	 * The counters as they were read.
+	 */
+	public final List<Reading> readings() {
+		return this.grant.readings();
+	}
+
+	/**
 	 * The counter that refused, {@code null} if none did. Of several that have too few
 	 * permits it is the first.
 	 */

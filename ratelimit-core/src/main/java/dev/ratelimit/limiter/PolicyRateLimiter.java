@@ -175,6 +175,11 @@ public final class PolicyRateLimiter implements RateLimiter {
 		return this.settles.settle(receipt, actual);
 	}
 
+	@Override
+	public CompletionStage<Decision> charge(Request request) {
+		return check(request.withCost(0)).thenApply((decision) -> this.settles.charge(decision, request.cost()));
+	}
+
 	/**
 	 * The counters of single callers, for operators.
 	 */

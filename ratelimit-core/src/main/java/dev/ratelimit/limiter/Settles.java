@@ -7,6 +7,9 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.Settling;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Statuses;
+import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.policy.Match;
 
@@ -81,6 +84,18 @@ final class Settles {
 		if (decision.receipt() instanceof SettlingReceipt receipt) {
 			receipt.add(this.counters, grant, false);
 		}
+	}
+
+	/**
+	 * Charges the counters that a decision has only read.
+	 */
+	Decision charge(Decision read, long permits) {
+		if (permits > 0 && read.allowed() && read.limits() instanceof Statuses statuses && !statuses.isEmpty()) {
+			Grant grant = new Grant(Permits.exactly(0), 0, statuses.readings(), read.source());
+			this.counters.settle(new Correction(SettlingReceipt.newId(), grant, permits, System.nanoTime(), 0))
+				.thenAccept((outcome) -> this.observers.settled(read.policy(), outcome));
+		}
+		return read;
 	}
 
 	/**

@@ -71,7 +71,7 @@ final class SettlingReceipt extends GrantReceipt {
 		return new Correction(this.id, grant, 0, this.received, 0);
 	}
 
-	private static String newId() {
+	static String newId() {
 		byte[] id = new byte[ID_BYTES];
 		ThreadLocalRandom.current().nextBytes(id);
 		return DigestText.encode(id, ID_BYTES);

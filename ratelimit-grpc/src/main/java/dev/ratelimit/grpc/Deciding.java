@@ -73,6 +73,13 @@ final class Deciding implements AutoCloseable {
 	}
 
 	/**
+	 * Charges a request that has already taken place. Never fails.
+	 */
+	CompletableFuture<Decision> charge(Request request) {
+		return this.check.charge(request);
+	}
+
+	/**
 	 * Lets the failure mode of the policy answer, for a fault of ours. Never fails.
 	 */
 	CompletableFuture<Decision> degrade(Request request, Throwable failure) {

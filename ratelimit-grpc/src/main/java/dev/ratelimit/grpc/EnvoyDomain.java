@@ -16,8 +16,10 @@ import dev.ratelimit.config.InvalidPolicyException;
  * @param policy id of the policy that decides, {@code null} if an entry always names it
  * @param policyFrom key of the entry that names the policy, {@code null} if none does
  * @param entries dimensions by the keys of entries
+ * @param settle whether explicit hits above 0 are charged without a check
  */
-record EnvoyDomain(@Nullable String policy, @Nullable String policyFrom, Map<String, Dimension> entries) {
+record EnvoyDomain(@Nullable String policy, @Nullable String policyFrom, Map<String, Dimension> entries,
+		boolean settle) {
 
 	/** The value of a dimension that an entry is for but does not have. */
 	static final String MISSING = "";
@@ -36,7 +38,7 @@ record EnvoyDomain(@Nullable String policy, @Nullable String policyFrom, Map<Str
 		Map<String, Dimension> entries = new LinkedHashMap<>();
 		domain.entries().forEach((key, dimension) -> entries.put(key, dimension(at + ".entries." + key, dimension)));
 		return new EnvoyDomain(domain.policy().isBlank() ? null : domain.policy(),
-				domain.policyFrom().isBlank() ? null : domain.policyFrom(), Map.copyOf(entries));
+				domain.policyFrom().isBlank() ? null : domain.policyFrom(), Map.copyOf(entries), domain.settle());
 	}
 
 	private static Dimension dimension(String at, String name) {

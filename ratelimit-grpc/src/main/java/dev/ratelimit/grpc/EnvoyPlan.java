@@ -66,7 +66,8 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 		for (RateLimitDescriptor descriptor : message.getDescriptorsList()) {
 			String policy = domain.policy(descriptor);
 			if (policy != null) {
-				checks.add(new Check(descriptors.size(), new Group(policy, domain.facts(descriptor)).request()));
+				Request request = new Group(policy, domain.facts(descriptor)).request();
+				checks.add(new Check(descriptors.size(), request, false));
 			}
 			descriptors.add(new Selection(descriptors.size(), List.of()));
 		}
@@ -77,8 +78,9 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 	 * One request to the limiter.
 	 *
 	 * @param group whose check it is
+	 * @param settles whether it is charged without a check
 	 */
-	record Check(int group, Request request) {
+	record Check(int group, Request request, boolean settles) {
 	}
 
 	/**
@@ -101,7 +103,7 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 	}
 
 	/** The charge of a counter. */
-	private record Charge(int group, long cost) {
+	private record Charge(int group, long cost, boolean settles) {
 	}
 
 	private record Group(String policy, Map<Dimension, String> facts) {
@@ -121,7 +123,7 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 
 	}
 
-	private record Descriptor(int group, Map<Dimension, String> facts, long cost) {
+	private record Descriptor(int group, Map<Dimension, String> facts, long cost, boolean settles) {
 	}
 
 	private static final class Planner {
@@ -161,6 +163,8 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 		private Descriptor descriptor(RateLimitRequest message, int index) throws StatusException {
 			RateLimitDescriptor descriptor = message.getDescriptors(index);
 			long cost = cost(message, index);
+			boolean explicit = descriptor.hasHitsAddend() || message.getHitsAddend() != 0;
+			boolean settles = this.domain.settle() && explicit && cost > 0;
 			if (descriptor.hasLimit()) {
 				this.ignored.add(EnvoyEvent.LIMIT_OVERRIDE);
 			}
@@ -168,16 +172,16 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 			Map<Dimension, String> facts = this.domain.facts(descriptor);
 			if (policy == null) {
 				this.ignored.add(EnvoyEvent.NO_POLICY);
-				return new Descriptor(-1, facts, cost);
+				return new Descriptor(-1, facts, cost, settles);
 			}
 			for (int group = 0; group < this.groups.size(); group++) {
 				if (this.groups.get(group).agrees(policy, facts)) {
 					this.groups.get(group).facts().putAll(facts);
-					return new Descriptor(group, facts, cost);
+					return new Descriptor(group, facts, cost, settles);
 				}
 			}
 			this.groups.add(new Group(policy, new LinkedHashMap<>(facts)));
-			return new Descriptor(this.groups.size() - 1, facts, cost);
+			return new Descriptor(this.groups.size() - 1, facts, cost, settles);
 		}
 
 		/** Only a descriptor can say 0: unset and 0 are the same in the message. */
@@ -216,7 +220,7 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 						continue;
 					}
 					CounterId counter = new CounterId(group.policy(), limit.name(), values(limit, descriptor, request));
-					this.charges.merge(counter, new Charge(descriptor.group(), descriptor.cost()),
+					this.charges.merge(counter, new Charge(descriptor.group(), descriptor.cost(), descriptor.settles()),
 							(one, other) -> (other.cost() > one.cost()) ? other : one);
 					selected.add(counter);
 				}
@@ -265,12 +269,12 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 			for (int group = 0; group < this.groups.size(); group++) {
 				int index = group;
 				if (limits.keySet().stream().noneMatch((charge) -> charge.group() == index)) {
-					limits.put(new Charge(group, 1), Set.of());
+					limits.put(new Charge(group, 1, false), Set.of());
 				}
 			}
 			List<Check> checks = new ArrayList<>();
 			limits.forEach((charge, names) -> checks.add(new Check(charge.group(),
-					this.groups.get(charge.group()).request().withCost(charge.cost()).only(names))));
+					this.groups.get(charge.group()).request().withCost(charge.cost()).only(names), charge.settles())));
 			checks.sort(Comparator.comparingLong((Check check) -> check.request().cost()).reversed());
 			return checks;
 		}

@@ -125,6 +125,12 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 				Decision.Reason.UNKNOWN_POLICY);
 	}
 
+	/** Whatever the limiter said, the request has already taken place. */
+	private static Decision settled(Decision decision) {
+		return decision.allowed() ? decision : Decision.without(Request.of(decision.policy()), decision.version(), true,
+				Decision.Outcome.BYPASSED, decision.reason());
+	}
+
 	/**
 	 * A check that costs 0 is a question: is there a permit left? The limiter never
 	 * refuses it, Envoy expects a refusal.
@@ -172,15 +178,17 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 				end();
 				return;
 			}
-			Request request = this.plan.checks().get(this.decisions.size()).request();
-			this.limiter.apply(request).whenComplete((decided, failure) -> {
+			EnvoyPlan.Check check = this.plan.checks().get(this.decisions.size());
+			CompletableFuture<Decision> decision = check.settles() ? EnvoyService.this.deciding.charge(check.request())
+					: this.limiter.apply(check.request());
+			decision.whenComplete((decided, failure) -> {
 				if (decided == null) {
 					giveBack();
 					this.answer.fail((failure != null) ? failure : new IllegalStateException("no decision"));
 					return;
 				}
 				this.trace.decided(decided);
-				Decision asked = asked(decided);
+				Decision asked = check.settles() ? settled(decided) : asked(decided);
 				this.decisions.add(asked);
 				if (asked.allowed()) {
 					next();

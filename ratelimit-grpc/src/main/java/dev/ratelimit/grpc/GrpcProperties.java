@@ -51,9 +51,11 @@ public record GrpcProperties(@DefaultValue("false") boolean enabled, @DefaultVal
 	 * @param policy Policy that decides, unless policy-from names one.
 	 * @param policyFrom Key of the entry whose value is the id of the policy.
 	 * @param entries Dimensions by the keys of entries; other entries are ignored.
+	 * @param settle Whether explicit hits above 0 are charged afterwards, without a
+	 * check, as Envoy's apply_on_stream_done needs it.
 	 */
 	public record Domain(@DefaultValue("") String policy, @DefaultValue("") String policyFrom,
-			@DefaultValue Map<String, String> entries) {
+			@DefaultValue Map<String, String> entries, @DefaultValue("false") boolean settle) {
 	}
 
 	/**

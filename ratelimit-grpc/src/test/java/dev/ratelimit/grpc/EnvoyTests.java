@@ -165,6 +165,27 @@ class EnvoyTests {
 	}
 
 	@Test
+	void explicitHitsAreChargedAfterwardsWithDebtIfTheDomainSettles() {
+		try (GrpcApplication settling = start("ratelimit.grpc.envoy.domains.edge.settle=true",
+				"ratelimit.policies.edge.algorithm=fixed-window")) {
+			RateLimitRequest request = message("edge", "tenant=N");
+			RateLimitRequest done = request.toBuilder().setHitsAddend(4).build();
+			assertThat(ask(settling, request).getStatuses(0).getLimitRemaining()).isEqualTo(4);
+			assertThat(ask(settling, done).getOverallCode()).isEqualTo(Code.OK);
+			assertThat(ask(settling, request).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+			assertThat(ask(settling, done).getOverallCode()).isEqualTo(Code.OK);
+			RateLimitRequest.Builder question = request.toBuilder();
+			question.getDescriptorsBuilder(0).setHitsAddend(UInt64Value.of(0));
+			assertThat(ask(settling, question.build()).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+			assertThat(settling.bean(MeterRegistry.class)
+				.get("ratelimit.settle")
+				.tags("policy", "edge", "outcome", "settled")
+				.counter()
+				.count()).isEqualTo(2);
+		}
+	}
+
+	@Test
 	void negativeHitsAreNeverCharged() {
 		RateLimitRequest.Builder message = message("edge", "tenant=N").toBuilder();
 		message.getDescriptorsBuilder(0)

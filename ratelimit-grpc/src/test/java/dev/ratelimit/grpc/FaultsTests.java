@@ -118,7 +118,7 @@ class FaultsTests {
 	}
 
 	private EnvoyService envoy() {
-		EnvoyDomain domain = new EnvoyDomain("orders", null, Map.of("tenant", Dimension.TENANT));
+		EnvoyDomain domain = new EnvoyDomain("orders", null, Map.of("tenant", Dimension.TENANT), false);
 		return new EnvoyService(Map.of("edge", domain), this::policies, this.deciding,
 				new EnvoyAnswers(this.answers, GrpcProperties.OnDeny.OVER_LIMIT), true, EnvoyEvent.Meter.NONE,
 				CallTrace.Source.NONE, 64);

@@ -1,4 +1,4 @@
-package dev.ratelimit.admin;
+package dev.ratelimit.actuate;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -7,6 +7,8 @@ import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfi
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import dev.ratelimit.admin.AdminDoors;
+import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,8 +18,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AdminDoorsTests {
 
-	private final ApplicationContextRunner context = new ApplicationContextRunner().withConfiguration(AutoConfigurations
-		.of(RateLimitAutoConfiguration.class, RateLimitAdminAutoConfiguration.class, EndpointAutoConfiguration.class));
+	private final ApplicationContextRunner context = new ApplicationContextRunner().withConfiguration(
+			AutoConfigurations.of(RateLimitAutoConfiguration.class, RateLimitAdminAutoConfiguration.class,
+					RateLimitDoorsAutoConfiguration.class, EndpointAutoConfiguration.class));
 
 	@ParameterizedTest
 	@CsvSource({ "none, false, false", "read-only, true, false", "unrestricted, true, true" })
