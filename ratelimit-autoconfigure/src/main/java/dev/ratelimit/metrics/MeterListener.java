@@ -193,11 +193,12 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 			}
 		});
 		Map<String, PolicyMeters> meters = new HashMap<>();
+		StartingSeries starting = (ids.size() <= StartingSeries.MOST_POLICIES) ? this.starting : StartingSeries.NONE;
 		for (String id : ids) {
 			PolicyMeters known = before.meters().get(id);
 			List<Policy> versions = versions(current, id);
 			if (known == null) {
-				meters.put(id, PolicyMeters.of(this.registry, versions, this.starting));
+				meters.put(id, PolicyMeters.of(this.registry, versions, starting));
 			}
 			else {
 				boolean same = areSame(versions(before.policies(), id), versions);

@@ -74,8 +74,7 @@ final class PolicyMeters {
 		CounterTable<FailureMode, Decision.Reason> degraded = degraded(registry, id);
 		starting.degraded(degraded, versions);
 		return new PolicyMeters(registry, id, starting, decisions, degraded, awaited(settles(registry, id), newest),
-				counted(replays(registry, id), newest),
-				refusals(registry, versions), Standing.of(registry, newest));
+				counted(replays(registry, id), newest), refusals(registry, versions), Standing.of(registry, newest));
 	}
 
 	private static Decisions begun(MeterRegistry registry, Policy version, StartingSeries starting) {
@@ -104,7 +103,7 @@ final class PolicyMeters {
 	 */
 	static PolicyMeters ofUnknown(MeterRegistry registry) {
 		Standing.info(registry, UNKNOWN, NONE);
-		return new PolicyMeters(registry, UNKNOWN, new StartingSeries(Decision.Source.NONE),
+		return new PolicyMeters(registry, UNKNOWN, StartingSeries.NONE,
 				List.of(new Decisions(0, decisions(registry, UNKNOWN, NONE))), degraded(registry, UNKNOWN),
 				settles(registry, UNKNOWN), replays(registry, UNKNOWN), Map.of(), null);
 	}

@@ -18,11 +18,17 @@ import dev.ratelimit.Tier;
  *
  * <p>
  * Their number is bounded by the failure modes of the policy: at most seven series of
- * decisions for each version, and thirteen of degraded decisions for each mode.
+ * decisions for each version, and thirteen of degraded decisions for each mode. A
+ * registry with more than {@link #MOST_POLICIES} policies would be full of zeros, so
+ * there series begin with their first value.
  *
  * @param backend where counters are kept; series start for Redis and for memory
  */
 record StartingSeries(Decision.Source backend) {
+
+	static final StartingSeries NONE = new StartingSeries(Decision.Source.NONE);
+
+	static final int MOST_POLICIES = 500;
 
 	void decisions(CounterTable<Decision.Outcome, Decision.Source> decisions, Policy version) {
 		if (this.backend != Decision.Source.REDIS && this.backend != Decision.Source.MEMORY) {

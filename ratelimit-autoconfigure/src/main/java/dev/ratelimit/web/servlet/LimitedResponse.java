@@ -83,8 +83,7 @@ final class LimitedResponse extends HttpServletResponseWrapper {
 		this.committed = true;
 		CallDecisions decisions = decisions();
 		if (decisions != null) {
-			decisions.settle((settling) -> cost(settling, status));
-			decisions.headers(this.answers).forEach(super::setHeader);
+			decisions.commit((settling) -> cost(settling, status), this.answers).forEach(super::setHeader);
 		}
 	}
 
