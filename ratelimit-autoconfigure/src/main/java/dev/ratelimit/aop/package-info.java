@@ -15,8 +15,8 @@
  * method runs. There the aspect finds and enforces them: a refusal is thrown where the
  * controller would throw, so that its own {@code @ExceptionHandler} is reached.
  * <p>
- * A {@code cost} or {@code key} needs the arguments, which only Spring's adapter has.
- * Such a handler is called on Spring's executor for blocking handlers, and waits there.
+ * An expression needs the arguments, which only Spring's adapter has. Such a handler is
+ * called on Spring's executor for blocking handlers, and waits there.
  *
  * <h2>What always holds</h2>
  * <ul>
