@@ -283,7 +283,7 @@ class RequestResolverTests {
 			.build(), PLAIN));
 		IdentityOptions options = TestCall.options("tenant_id", "sub", "tier", "X-API-Key", Map.of(), 0,
 				List.of("10.0.0.0/8"));
-		RequestResolver resolver = new RequestResolver(options, "eu", Map.of(), null, this.policies::get);
+		RequestResolver resolver = new RequestResolver(options, "eu", Map.of(), null, List.of(), this.policies::get);
 		TestCall proxied = TestCall.from("10.0.0.1");
 		TestCall named = proxied.header("Idempotency-Key", "4711");
 		assertThat(resolve(resolver, named, "payments").idempotencyKey()).isEqualTo("4711");
@@ -294,7 +294,8 @@ class RequestResolverTests {
 			.isNull();
 		TestCall direct = TestCall.from("198.51.100.1").header("Idempotency-Key", "4711");
 		assertThat(resolve(resolver, direct, "payments").idempotencyKey()).isNull();
-		RequestResolver open = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of(), null, this.policies::get);
+		RequestResolver open = new RequestResolver(IdentityOptions.DEFAULTS, "eu", Map.of(), null, List.of(),
+				this.policies::get);
 		assertThat(resolve(open, named, "payments").idempotencyKey()).isNull();
 	}
 

@@ -115,7 +115,7 @@ class SecurityCallersTests {
 
 	private static Identity identity(Principal principal, CallerSource... sources) {
 		IdentityOptions options = options(sources);
-		return new IdentityResolver(options, new ClientIp(options), new KnownKeys(Map.of(), null))
+		return new IdentityResolver(options, new ClientIp(options), new KnownKeys(Map.of(), null), List.of())
 			.resolve(CALL.as(principal))
 			.join();
 	}
