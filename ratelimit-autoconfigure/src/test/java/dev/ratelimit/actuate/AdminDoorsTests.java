@@ -23,7 +23,7 @@ class AdminDoorsTests {
 					RateLimitDoorsAutoConfiguration.class, EndpointAutoConfiguration.class));
 
 	@ParameterizedTest
-	@CsvSource({ "none, false, false", "read-only, true, false", "unrestricted, true, true" })
+	@CsvSource({ "NONE, false, false", "READ_ONLY, true, false", "UNRESTRICTED, true, true" })
 	void haveTheAccessOfTheEndpoint(String access, boolean reads, boolean writes) {
 		this.context.withPropertyValues("management.endpoint.ratelimit.access=" + access)
 			.run((context) -> assertThat(context.getBean(AdminDoors.class)).isEqualTo(new AdminDoors(reads, writes)));
