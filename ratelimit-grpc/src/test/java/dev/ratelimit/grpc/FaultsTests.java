@@ -59,7 +59,7 @@ class FaultsTests {
 	private final RateLimiter limiter = new FailClosed();
 
 	private final RequestResolver resolver = new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null,
-			this::policies);
+			List.of(), this::policies);
 
 	private final Deciding deciding = new Deciding(new CallCheck(this.resolver, this.limiter), (id) -> null,
 			Duration.ofSeconds(30));
