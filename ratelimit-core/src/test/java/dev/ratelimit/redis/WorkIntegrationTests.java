@@ -114,8 +114,8 @@ class WorkIntegrationTests {
 	}
 
 	private void assertBounded(ScriptCall call) {
-		// By the way that all requests of a shared call take: a lone one of a single permit
-		// has a shorter one.
+		// Two permits take the way of all requests of a shared call: a lone request of a
+		// single permit has a shorter one.
 		ScriptCall plain = alone(taking(2, counter(Algorithm.GCRA, 1_000, 1)));
 		// So that no run has a call that finds its script missing.
 		Stream.of(plain, call).map((first) -> first.script().text()).forEach(this.redis::scriptLoad);
