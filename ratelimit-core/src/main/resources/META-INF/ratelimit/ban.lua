@@ -27,7 +27,9 @@ if left > 0 then
 else
   redis.call('ZREM', bans, text)
   redis.call('ZADD', lifted, number + 1, text)
-  redis.call('ZREMRANGEBYRANK', lifted, 0, -MOST_LIFTED - 1)
+  for _, oldest in ipairs(redis.call('ZREVRANGE', lifted, MOST_LIFTED, -1)) do
+    redis.call('ZREM', lifted, oldest)
+  end
   redis.call('PEXPIRE', lifted, LIFTED_LIVES)
 end
 number = tonumber(redis.call('ZINCRBY', revision, 1, 'revision'))

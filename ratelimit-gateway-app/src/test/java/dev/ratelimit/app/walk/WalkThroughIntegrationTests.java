@@ -101,7 +101,7 @@ class WalkThroughIntegrationTests {
 	@Test
 	@Order(6)
 	void allIsAsItWas() {
-		follow("Leave it as it was");
+		follow("Clean up");
 	}
 
 	private static void follow(String heading) {
