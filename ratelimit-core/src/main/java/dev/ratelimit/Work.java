@@ -45,7 +45,14 @@ public final class Work {
 	 * only Redis knows how many, so such a give-back gets a call of its own.
 	 */
 	public static int ofGiveBack(Algorithm algorithm, int quotas) {
-		return (algorithm == Algorithm.SLIDING_WINDOW_LOG) ? OF_A_CALL : of(algorithm, quotas);
+		return isGivenBackAlone(algorithm) ? OF_A_CALL : of(algorithm, quotas);
+	}
+
+	/**
+	 * Whether a give-back to one counter fills a call.
+	 */
+	public static boolean isGivenBackAlone(Algorithm algorithm) {
+		return algorithm == Algorithm.SLIDING_WINDOW_LOG;
 	}
 
 	/**

@@ -123,28 +123,32 @@ local function room(counter, spec, now)
   return math.max(0, least)
 end
 
--- Index of the first entry that some caller can still need. For a window an entry is needed unless it is outside, or as many
--- permits as any caller has in the window were admitted after it and can no longer be given back. The longest window comes last;
--- as a rule all that is in it is needed, and then it is enough to ask for it.
-local function first_needed(counter, spec, now)
-  local first, settled = counter.length, counter.length - DEEPEST_GIVE_BACK - 1
-  for i = #spec.live, 1, -1 do
-    local permits = spec.live[i].permits
-    local needed, covered = first_after(counter, now - spec.live[i].window), false
-    if settled > needed then
-      local _, admitted = entry(counter, settled)
-      local _, before, cost = entry(counter, needed)
-      covered = admitted - before - cost >= permits
-      if covered then
-        needed = first_reaching(counter, admitted - permits + 1)
-      end
-    end
-    first = math.min(first, needed)
-    if not covered then
-      return first
-    end
+-- How many of the oldest entries no caller can need any more, at most 100. A window needs an entry unless it is outside, or as
+-- many permits as any caller has in the window were admitted after it and can no longer be given back. If any window needs an
+-- entry, it needs the later ones too, so a search finds the first; as a rule that is the oldest entry of all. Each step reads one
+-- entry for all windows, so the search is as long with nine windows as with one.
+local function unneeded(counter, spec, now)
+  local settled, admitted = counter.length - DEEPEST_GIVE_BACK - 1, 0
+  if settled > 0 then
+    local _, before = entry(counter, settled)
+    admitted = before
   end
-  return first
+  local low, high, middle = 0, math.min(counter.length, PRUNED_AT_ONCE), 0
+  while low < high do
+    local time, before, cost = entry(counter, middle)
+    local needed = false
+    for i = 1, #spec.live do
+      local window = spec.live[i]
+      needed = needed or time > now - window.window and admitted - before - cost < window.permits
+    end
+    if needed then
+      high = middle
+    else
+      low = middle + 1
+    end
+    middle = floor((low + high) / 2)
+  end
+  return low
 end
 
 local function take(counter, spec, permits, now)
@@ -156,7 +160,7 @@ local function take(counter, spec, permits, now)
     counter.length, counter.last = counter.length + 1, now
   end
   counter.total = counter.total + permits
-  local gone = math.min(first_needed(counter, spec, now), PRUNED_AT_ONCE)
+  local gone = unneeded(counter, spec, now)
   if gone > 0 then
     redis.call('LPOP', counter.key, gone)
     counter.length = counter.length - gone

@@ -14,6 +14,9 @@ import dev.ratelimit.Quota;
  */
 public record LiveWindow(long micros, long longestFill, long mostPermits) {
 
+	/** Longest fill time of any quota: 50 years, in microseconds. */
+	private static final long LONGEST_FILL = Duration.ofDays(50 * 365).toSeconds() * 1_000_000;
+
 	public static LiveWindow of(Quota quota) {
 		Pace pace = new Pace(quota);
 		return new LiveWindow(pace.window, pace.fullUp(), pace.permits);
@@ -32,6 +35,12 @@ public record LiveWindow(long micros, long longestFill, long mostPermits) {
 		long permits = Math.max(1, Math.min(this.mostPermits, (long) (Quota.MAX_PERMITS / fills)));
 		long burst = Math.max(1, Math.min(Quota.MAX_PERMITS, (long) (permits * fills)));
 		return new Quota(permits, length(), burst);
+	}
+
+	/** The same window with a longer fill time, at most {@link #LONGEST_FILL}. */
+	LiveWindow longer(double factor) {
+		double longer = Math.min(this.longestFill * factor, LONGEST_FILL);
+		return new LiveWindow(this.micros, Math.max(this.longestFill, (long) longer), this.mostPermits);
 	}
 
 	LiveWindow and(LiveWindow other) {

@@ -26,16 +26,19 @@ public final class LiveWindows {
 
 	private final List<LiveWindow> own;
 
+	private final double factor;
+
 	/** The result of the last merge, with the shared windows that went into it. */
 	private volatile Merged merged;
 
 	public LiveWindows() {
-		this(null, List.of());
+		this(null, List.of(), 1);
 	}
 
-	private LiveWindows(@Nullable LiveWindows shared, List<LiveWindow> own) {
+	private LiveWindows(@Nullable LiveWindows shared, List<LiveWindow> own, double factor) {
 		this.shared = shared;
 		this.own = own;
+		this.factor = factor;
 		this.merged = new Merged(List.of(), merged(own));
 	}
 
@@ -56,7 +59,15 @@ public final class LiveWindows {
 	 * only some counters have.
 	 */
 	public LiveWindows with(List<Quota> quotas) {
-		return new LiveWindows(this, quotas.stream().map(LiveWindow::of).toList());
+		return new LiveWindows(this, quotas.stream().map(LiveWindow::of).toList(), 1);
+	}
+
+	/**
+	 * A view of these windows, including later changes, with longer fill times: their
+	 * counters may owe more than a burst.
+	 */
+	public LiveWindows longer(double factor) {
+		return (factor > 1) ? new LiveWindows(this, List.of(), factor) : this;
 	}
 
 	/**
@@ -69,7 +80,8 @@ public final class LiveWindows {
 		}
 		List<LiveWindow> shared = this.shared.current();
 		if (merged.of() != shared) {
-			merged = new Merged(shared, merged(Stream.concat(shared.stream(), this.own.stream()).toList()));
+			Stream<LiveWindow> longer = shared.stream().map((window) -> window.longer(this.factor));
+			merged = new Merged(shared, merged(Stream.concat(longer, this.own.stream()).toList()));
 			this.merged = merged;
 		}
 		return merged.all();

@@ -84,8 +84,8 @@ public record Correction(String id, Grant grant, long permits, long received, lo
 
 	/** Tells apart counters of one hash tag that need a call each. */
 	private static String name(Counter counter) {
-		boolean alone = Work.ofGiveBack(counter.spec().algorithm(), 1) == Work.OF_A_CALL;
-		return alone ? counter.key().substring(counter.key().indexOf('}') + 1) : "";
+		return Work.isGivenBackAlone(counter.spec().algorithm())
+				? counter.key().substring(counter.key().indexOf('}') + 1) : "";
 	}
 
 	static String tag(String key) {

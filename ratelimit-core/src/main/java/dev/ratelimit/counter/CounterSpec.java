@@ -103,9 +103,10 @@ public final class CounterSpec {
 	/**
 	 * The spec of a limit that is kept elsewhere for these counters, by another
 	 * algorithm.
+	 * @param fills largest debt of a counter, in multiples of its fill time
 	 */
-	public CounterSpec with(Algorithm algorithm, Limit limit) {
-		return new CounterSpec(algorithm, limit, Enforcement.STRICT, this.live);
+	public CounterSpec with(Algorithm algorithm, Limit limit, double fills) {
+		return new CounterSpec(algorithm, limit, Enforcement.STRICT, this.live.with(limit.quotas()).longer(fills));
 	}
 
 	/**

@@ -4,12 +4,16 @@ import java.time.Duration;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One call to one node: the request, its place in the queue of the store, and the end
  * that the store reports to. A check is one such object from the guard to the reply.
  */
 public abstract class NodeCall {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
 	/** Value of {@link #sent()} for a call that still waits. */
 	public static final long NOT_SENT = Long.MIN_VALUE;
@@ -49,6 +53,19 @@ public abstract class NodeCall {
 	 * No answer will come. Never throws.
 	 */
 	public abstract void failed(UnansweredException failure);
+
+	/**
+	 * Reports that no answer will come. An error of the receiver ends here, because the
+	 * calls behind this one still have to hear of theirs.
+	 */
+	public final void fail(Throwable failure) {
+		try {
+			failed(UnansweredException.of(failure));
+		}
+		catch (Throwable ex) {
+			logger.error("A check could not be told that it has no answer", ex);
+		}
+	}
 
 	public final List<Counter> counters() {
 		return this.counters;

@@ -2,6 +2,8 @@ package dev.ratelimit.limiter;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -38,8 +40,9 @@ import dev.ratelimit.policy.Match;
  * <p>
  * Under {@code local} an instance counts in memory, by GCRA, at its share of each limit.
  * A cost above the burst of a share passes when the share is full and is owed, otherwise
- * it would never pass. The counts are kept when Redis is back, so that a flapping node
- * grants no permit twice.
+ * it would never pass. The share remembers the whole debt: the largest cost seen bounds
+ * what it can owe. The counts are kept when Redis is back, so that a flapping node grants
+ * no permit twice.
  */
 final class Degradation {
 
@@ -71,6 +74,9 @@ final class Degradation {
 
 	private final Cache<Share, CounterSpec> shares = cache();
 
+	/** The largest cost decided here, by policy, rounded up to a power of two. */
+	private final Map<String, Long> largestCosts = new ConcurrentHashMap<>();
+
 	Degradation(Fallback fallback, CounterKeys keys, CounterResolver resolver, Settles settles) {
 		this.fallback = fallback;
 		this.keys = keys;
@@ -88,16 +94,17 @@ final class Degradation {
 	 * @param counters counters that did not answer or were not asked
 	 */
 	Decision decide(FailureMode mode, Match match, Request request, List<Counter> counters, Decision.Reason reason) {
-		Grant floor = take(floor(match, request), request);
+		long largest = largestCost(match.policy().id(), request.cost());
+		Grant floor = take(shares(floor(match, request), 1, largest), request);
 		if (floor != null && floor.refused()) {
 			return decision(mode, match, request, floor, reason);
 		}
-		Grant local = (mode == FailureMode.LOCAL) ? take(shares(counters, SLACK), request) : null;
+		Grant local = (mode == FailureMode.LOCAL) ? take(shares(counters, share(SLACK), largest), request) : null;
 		if (local != null && local.refused()) {
 			giveBack(floor);
 			return decision(mode, match, request, local, reason);
 		}
-		Grant ceiling = take(ceiling(match), request);
+		Grant ceiling = take(shares(ceiling(match), share(1), largest), request);
 		if (ceiling != null && ceiling.refused()) {
 			giveBack(floor);
 			giveBack(local);
@@ -125,17 +132,35 @@ final class Degradation {
 		}
 		String policy = match.policy().id();
 		CounterSpec spec = this.ceilings.get(ceiling, Degradation::ceiling);
-		return shares(List.of(new Counter(spec, this.keys, policy, List.of(policy))), 1);
+		return List.of(new Counter(spec, this.keys, policy, List.of(policy)));
 	}
 
-	/** This instance's share of counters, times a factor. */
-	private List<Counter> shares(List<Counter> counters, double factor) {
-		double share = factor / this.fallback.instances().getAsInt();
+	/** This instance's share of a limit, times a factor. */
+	private double share(double factor) {
+		return factor / this.fallback.instances().getAsInt();
+	}
+
+	/**
+	 * A share of counters.
+	 * @param largest the largest cost that the share may have to owe
+	 */
+	private List<Counter> shares(List<Counter> counters, double share, long largest) {
 		List<Counter> shares = new ArrayList<>(counters.size());
 		for (Counter counter : counters) {
-			shares.add(counter.with(this.shares.get(new Share(counter.spec(), share), Share::part)));
+			CounterSpec spec = counter.spec();
+			double bursts = Math.max(1, (double) largest / spec.largestCost());
+			shares.add(counter.with(this.shares.get(new Share(spec, share, bursts), Share::part)));
 		}
 		return shares;
+	}
+
+	private long largestCost(String policy, long cost) {
+		Long known = this.largestCosts.get(policy);
+		if (known != null && known >= cost) {
+			return known;
+		}
+		long rounded = Long.highestOneBit(Math.max(1, cost) * 2 - 1);
+		return this.largestCosts.merge(policy, rounded, Math::max);
 	}
 
 	private void giveBack(@Nullable Grant grant) {
@@ -182,14 +207,17 @@ final class Degradation {
 
 	/**
 	 * The share that an instance has of a limit.
+	 *
+	 * @param bursts largest cost in bursts of the whole limit, at least 1
 	 */
-	private record Share(CounterSpec spec, double of) {
+	private record Share(CounterSpec spec, double of, double bursts) {
 
 		CounterSpec part() {
 			Limit limit = this.spec.limit();
 			List<Quota> quotas = limit.quotas().stream().map((quota) -> quota.scaled(this.of)).toList();
 			// Not split: in memory there is no node to relieve.
-			return this.spec.with(Algorithm.GCRA, limit.withSplit(1).withQuotas(quotas));
+			return this.spec.with(Algorithm.GCRA, limit.withSplit(1).withQuotas(quotas),
+					this.bursts / Math.min(1, this.of));
 		}
 
 	}

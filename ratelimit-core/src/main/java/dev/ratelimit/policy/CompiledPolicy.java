@@ -107,22 +107,51 @@ final class CompiledPolicy {
 	}
 
 	private Match override(Match match, Request request, @Nullable CallerIndex<OverrideRecord> written) {
-		@Nullable OverrideRecord @Nullable [] latest = (written != null) ? latest(request, written.tables()) : null;
+		List<CallerIndex.Table<OverrideRecord>> tables = (written != null) ? written.tables() : List.of();
+		@Nullable OverrideRecord @Nullable [] latest = latest(request, tables);
 		List<CounterSpec> specs = null;
 		for (int i = 0; i < match.specs().size(); i++) {
-			OverrideRecord record = (latest != null) ? latest[i] : null;
-			CounterSpec spec = (record != null) ? record.spec(this, i) : null;
-			// A record names one dimension and is later than any configured override that
-			// names one.
-			CounterSpec configured = this.overrides.isEmpty() ? null
-					: this.overrides.find(match.specs().get(i).limit().name(), request, (spec != null) ? 2 : 1);
-			spec = (configured != null) ? configured : spec;
+			CounterSpec spec = changed(i, request, (latest != null) ? latest[i] : null, false);
 			if (spec != null) {
 				specs = (specs != null) ? specs : new ArrayList<>(match.specs());
-				specs.set(i, spec);
+				specs.set(i, besideOthers(spec, i, request, tables));
 			}
 		}
 		return (specs != null) ? match.with(specs) : match;
+	}
+
+	/**
+	 * The counter spec of a caller with an override, {@code null} if it has none.
+	 * @param record the latest record about the caller
+	 * @param own whether only overrides of all callers of the counter count
+	 */
+	private @Nullable CounterSpec changed(int index, Request request, @Nullable OverrideRecord record, boolean own) {
+		CounterSpec spec = (record != null) ? record.spec(this, index) : null;
+		// A record names one dimension and is later than any configured override that
+		// names one.
+		CounterSpec configured = this.overrides.isEmpty() ? null
+				: this.overrides.find(this.policy.limits().get(index), request, (spec != null) ? 2 : 1, own);
+		return (configured != null) ? configured : spec;
+	}
+
+	/**
+	 * The spec of a caller with an override. If the other callers of the counter have an
+	 * override of the whole counter, the spec also keeps the state that their quotas
+	 * need.
+	 */
+	private CounterSpec besideOthers(CounterSpec spec, int index, Request request,
+			List<CallerIndex.Table<OverrideRecord>> tables) {
+		OverrideRecord record = null;
+		for (int i = 0; i < tables.size(); i++) {
+			boolean own = PolicyWindows.isOwn(this.policy.limits().get(index), tables.get(i).form().dimensions());
+			OverrideRecord found = own ? tables.get(i).find(request, Facts.VERIFIED) : null;
+			if (found != null && found.spec(this, index) != null
+					&& (record == null || found.order() > record.order())) {
+				record = found;
+			}
+		}
+		CounterSpec others = changed(index, request, record, true);
+		return (others == null || others == spec) ? spec : this.windows.beside(spec, others);
 	}
 
 	/** The latest record that changes each limit; {@code null} if there is none. */

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.CounterSpec;
@@ -44,16 +45,20 @@ final class Overrides {
 	 * The counter spec that an override gives the caller of a request, {@code null} if
 	 * there is none.
 	 * @param least smallest number of dimensions that the override must name
+	 * @param own whether only overrides of all callers of the counter count
 	 */
-	@Nullable CounterSpec find(String limit, Request request, int least) {
+	@Nullable CounterSpec find(Limit limit, Request request, int least, boolean own) {
 		Entry best = null;
 		int dimensions = least;
 		for (CallerIndex.Table<Map<String, Entry>> table : this.index.tables()) {
 			if (table.form().dimensions().size() < dimensions) {
 				break;
 			}
+			if (own && !PolicyWindows.isOwn(limit, table.form().dimensions())) {
+				continue;
+			}
 			Map<String, Entry> entries = table.find(request, Facts.VERIFIED);
-			Entry entry = (entries != null) ? entries.get(limit) : null;
+			Entry entry = (entries != null) ? entries.get(limit.name()) : null;
 			if (entry != null && (best == null || entry.position() > best.position())) {
 				best = entry;
 				dimensions = table.form().dimensions().size();

@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Algorithm;
@@ -21,6 +23,7 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.WindowTag;
 import dev.ratelimit.algorithm.LiveWindow;
 import dev.ratelimit.algorithm.LiveWindows;
+import dev.ratelimit.counter.CounterSpec;
 
 /**
  * The live windows of a policy's limits, from its versions in force and from the records
@@ -29,11 +32,12 @@ import dev.ratelimit.algorithm.LiveWindows;
  * <p>
  * An override that names only dimensions that the limit counts by has counters of its
  * own: every caller of such a counter has the override. It does not change the live
- * windows of other callers, so one caller with a huge burst does not weaken the limit for
- * all. Every other override shares counters with callers that do not have it. An override
- * also shares counters if it names an IP, because the addresses of an IPv6 network share
- * a counter; if it names a dimension that callers can merely claim; and while two
- * versions are in force.
+ * windows of other counters, so one caller with a huge burst does not weaken the limit
+ * for all. Where such a counter has callers with yet another override, their spec knows
+ * both: see {@link #beside}. Every other override shares counters with callers that do
+ * not have it. An override also shares counters if it names an IP, because the addresses
+ * of an IPv6 network share a counter; if it names a dimension that callers can merely
+ * claim; and while two versions are in force.
  */
 final class PolicyWindows {
 
@@ -47,6 +51,9 @@ final class PolicyWindows {
 	private Map<Kind, Versions> versions = Map.of();
 
 	private final Map<Dimension, Map<String, RecordedQuotas>> recorded = new HashMap<>();
+
+	/** By the spec of the caller, then by that of the others. */
+	private final Cache<CounterSpec, Cache<CounterSpec, CounterSpec>> beside = cache();
 
 	/**
 	 * The windows of a limit; always the same object.
@@ -165,6 +172,32 @@ final class PolicyWindows {
 		return versions;
 	}
 
+	/**
+	 * Whether all callers of a counter have an override with these dimensions if one of
+	 * them has.
+	 */
+	static boolean isOwn(Limit limit, Collection<Dimension> dimensions) {
+		return CERTAIN.containsAll(dimensions) && limit.by().containsAll(dimensions);
+	}
+
+	/**
+	 * The spec of a caller with an override of its own, on a counter whose other callers
+	 * have another override. Always the same object for the same specs.
+	 */
+	CounterSpec beside(CounterSpec spec, CounterSpec others) {
+		Cache<CounterSpec, CounterSpec> known = this.beside.getIfPresent(spec);
+		if (known == null) {
+			known = this.beside.get(spec, (key) -> cache());
+		}
+		CounterSpec beside = known.getIfPresent(others);
+		return (beside != null) ? beside
+				: known.get(others, (key) -> spec.with(spec.limit().quotas(), others.limit().quotas()));
+	}
+
+	private static <V> Cache<CounterSpec, V> cache() {
+		return Caffeine.newBuilder().weakKeys().executor(Runnable::run).build();
+	}
+
 	private record Kind(Algorithm algorithm, String limit) {
 	}
 
@@ -203,8 +236,7 @@ final class PolicyWindows {
 		 * not have it.
 		 */
 		boolean isSharedBy(Collection<Dimension> dimensions) {
-			return this.limits.size() > 1 || !CERTAIN.containsAll(dimensions)
-					|| !this.limits.get(0).by().containsAll(dimensions);
+			return this.limits.size() > 1 || !isOwn(this.limits.get(0), dimensions);
 		}
 
 		private void add(@Nullable List<Quota> quotas) {

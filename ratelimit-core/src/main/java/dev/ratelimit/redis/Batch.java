@@ -102,9 +102,9 @@ final class Batch {
 		}
 	}
 
-	void fail(UnansweredException failure) {
+	void fail(Throwable failure) {
 		for (Group group : this.groups) {
-			group.requests.forEach((request) -> request.failed(failure));
+			group.requests.forEach((request) -> request.fail(failure));
 		}
 	}
 
@@ -193,7 +193,7 @@ final class Batch {
 			if (outcome.taken() < 0) {
 				UnansweredException corrupt = UnansweredException
 					.corrupt(this.requests.get(0).counters().get(0).spec());
-				this.requests.forEach((request) -> request.failed(corrupt));
+				this.requests.forEach((request) -> request.fail(corrupt));
 				return;
 			}
 			Permits permits = this.requests.get(0).permits();

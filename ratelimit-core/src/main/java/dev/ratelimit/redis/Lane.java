@@ -128,7 +128,7 @@ final class Lane {
 				sendRounds();
 			}
 			catch (Throwable ex) {
-				failWaiting(UnansweredException.of(ex));
+				failWaiting(ex);
 			}
 			seen = this.wanted.addAndGet(-seen);
 		}
@@ -162,10 +162,10 @@ final class Lane {
 		return -1;
 	}
 
-	private void failWaiting(UnansweredException failure) {
+	private void failWaiting(Throwable failure) {
 		for (NodeCall next = peek(); next != null; next = peek()) {
 			remove(next);
-			next.failed(failure);
+			next.fail(failure);
 		}
 	}
 
@@ -217,7 +217,7 @@ final class Lane {
 
 		void fill(long now) {
 			for (NodeCall next = peek(); next != null; next = peek()) {
-				UnansweredException failure = null;
+				Throwable failure = null;
 				try {
 					if (next.deadline() - now < Lane.this.size.took() && Lane.this.size.isTooLate(next, now)) {
 						failure = WAITED_TOO_LONG;
@@ -227,11 +227,11 @@ final class Lane {
 					}
 				}
 				catch (Throwable ex) {
-					failure = UnansweredException.of(ex);
+					failure = ex;
 				}
 				remove(next);
 				if (failure != null) {
-					next.failed(failure);
+					next.fail(failure);
 				}
 				else {
 					next.sent(now);
@@ -341,9 +341,11 @@ final class Lane {
 					}
 				}
 				catch (Throwable ex) {
-					batch.fail(UnansweredException.of(ex));
+					batch.fail(ex);
 				}
-				done.run();
+				finally {
+					done.run();
+				}
 				return null;
 			});
 		}

@@ -170,12 +170,23 @@ public final class RedisCounters implements NodeCounters {
 						taken.time(), ClientSettings.COMMAND_TIMEOUT));
 			}
 		}
+		Stream<CompletionStage<Void>> releases = (permits == grant.permits())
+				? ReleaseCall.of(grant, released).stream().map(this::release) : Stream.empty();
+		return all(Stream.concat(Stream.of(giveBack(requests)), releases));
+	}
+
+	private CompletionStage<Void> giveBack(List<PendingAcquire> requests) {
 		enter(requests);
-		Stream<CompletableFuture<?>> releases = (permits == grant.permits())
-				? ReleaseCall.of(grant, released).stream().map((call) -> this.calls.attempt(call).toCompletableFuture())
-				: Stream.empty();
-		return CompletableFuture.allOf(Stream.concat(requests.stream().map(PendingAcquire::grant), releases)
-			.toArray(CompletableFuture<?>[]::new));
+		return all(requests.stream().map(PendingAcquire::grant));
+	}
+
+	private CompletionStage<Void> release(ReleaseCall call) {
+		return this.calls.attempt(call).thenCompose((outcomes) -> giveBack(call.others(outcomes)));
+	}
+
+	private static CompletionStage<Void> all(Stream<? extends CompletionStage<?>> stages) {
+		return CompletableFuture
+			.allOf(stages.map(CompletionStage::toCompletableFuture).toArray(CompletableFuture<?>[]::new));
 	}
 
 	@Override

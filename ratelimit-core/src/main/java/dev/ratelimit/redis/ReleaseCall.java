@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 import dev.ratelimit.counter.AttemptReading;
+import dev.ratelimit.Work;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
@@ -17,14 +18,19 @@ import dev.ratelimit.counter.Reading;
 /**
  * A script call in which an attempt gives back all that it was granted: see
  * {@code release.lua}. The counters of one record are in one call, so that permits come
- * back together with the end of the record.
+ * back together with the end of the record. A give-back to a log fills a call, so of
+ * several logs only the first is in the call. The others follow if the call has ended the
+ * record.
  */
 final class ReleaseCall extends ScriptCall {
 
 	private final AttemptReading attempt;
 
-	private ReleaseCall(List<Entry> entries, AttemptReading attempt) {
+	private final List<Entry> others;
+
+	private ReleaseCall(List<Entry> entries, List<Entry> others, AttemptReading attempt) {
 		super(entries);
+		this.others = others;
 		this.attempt = attempt;
 	}
 
@@ -46,10 +52,24 @@ final class ReleaseCall extends ScriptCall {
 				}
 			}
 			if (!entries.isEmpty()) {
-				calls.add(new ReleaseCall(entries, same.get(0)));
+				int together = Work.isGivenBackAlone(same.get(0).counter().spec().algorithm()) ? 1 : entries.size();
+				calls.add(new ReleaseCall(entries.subList(0, together), entries.subList(together, entries.size()),
+						same.get(0)));
 			}
 		});
 		return calls;
+	}
+
+	/**
+	 * What is left to give back after the answer to this call; nothing if it has not
+	 * ended the record.
+	 */
+	List<PendingAcquire> others(List<Outcome> outcomes) {
+		return outcomes.isEmpty() ? List.of()
+				: this.others.stream()
+					.map((entry) -> new PendingAcquire(entry.counters(), entry.permits(), entry.since(),
+							ClientSettings.COMMAND_TIMEOUT))
+					.toList();
 	}
 
 	@Override

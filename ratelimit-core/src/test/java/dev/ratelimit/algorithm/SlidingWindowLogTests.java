@@ -1,8 +1,11 @@
 package dev.ratelimit.algorithm;
 
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.Algorithm;
+import dev.ratelimit.Quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -45,6 +48,16 @@ class SlidingWindowLogTests {
 		for (int i = 0; i < 5_000; i++) {
 			counting.attempt(START + i * 1_000L, 1);
 			assertThat(counting.state.length).isLessThanOrEqualTo(70 * 3);
+		}
+	}
+
+	@Test
+	void logOfManyPermitsInAShortWindowStaysShortBesideALongWindow() {
+		Pace[] paces = Pace.of(List.of(Quota.parse("10000/s")), List.of(LiveWindow.of(Quota.parse("100/d"))));
+		long[] log = {};
+		for (int i = 0; i < 3_000; i++) {
+			log = SlidingWindowLog.INSTANCE.take(log, paces, START + i * 1_000L, 1);
+			assertThat(log.length).isLessThanOrEqualTo(1_001 * 3);
 		}
 	}
 

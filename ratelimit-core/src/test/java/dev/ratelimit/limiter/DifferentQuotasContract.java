@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import dev.ratelimit.Algorithm;
@@ -172,6 +173,61 @@ public abstract class DifferentQuotasContract {
 		assertThat(check(limiter, ann, 1).allowed()).isFalse();
 		policies.records().removeOverride("orders", Dimension.USER, "ann");
 		assertThat(check(limiter, FREE, 1).retryAfter()).isLessThanOrEqualTo(Duration.ofSeconds(1));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "GCRA, false, false", "GCRA, false, true", "GCRA, true, false", "GCRA, true, true",
+			"TOKEN_BUCKET, false, false", "TOKEN_BUCKET, true, true" })
+	void callerWithAnotherOverrideDoesNotCutBackTheCounterOfItsTenant(Algorithm algorithm, boolean tenantByRecord,
+			boolean userByRecord) {
+		PolicyRateLimiter limiter = limiter(overrides(policy(algorithm, "100/s"), quotas("10/s burst 100"),
+				tenantByRecord, quotas("100/s"), userByRecord));
+		Request ann = FREE.with(Dimension.USER, "ann");
+		assertThat(check(limiter, FREE, 100).allowed()).isTrue();
+		assertThat(check(limiter, ann, 1).allowed()).isFalse();
+		assertThat(check(limiter, FREE, 1).retryAfter()).isEqualTo(Duration.ofMillis(100));
+		this.micros.addAndGet(5_000_000);
+		check(limiter, ann, 0);
+		assertThat(check(limiter, FREE, 51).allowed()).isFalse();
+		assertThat(check(limiter, FREE, 50).allowed()).isTrue();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "false, false", "false, true", "true, false", "true, true" })
+	void callerWithAnotherOverrideKeepsTheLogOfItsTenant(boolean tenantByRecord, boolean userByRecord) {
+		PolicyRateLimiter limiter = limiter(overrides(policy(Algorithm.SLIDING_WINDOW_LOG, "1000/s"), quotas("100/d"),
+				tenantByRecord, quotas("1000/s"), userByRecord));
+		Request ann = FREE.with(Dimension.USER, "ann");
+		for (int i = 0; i < 50; i++) {
+			assertThat(check(limiter, FREE, 1).allowed()).isTrue();
+			this.micros.addAndGet(5_000_000);
+			assertThat(check(limiter, ann, 1).allowed()).isTrue();
+		}
+		assertThat(check(limiter, FREE, 1).retryAfter()).isGreaterThan(Duration.ofHours(23));
+	}
+
+	/**
+	 * A policy in which a tenant and one of its users have overrides. The user's wins:
+	 * among records it is the later one, and a configured override that meets a record
+	 * names the tenant too.
+	 */
+	private static PolicySet overrides(PolicyBuilder policy, List<Quota> tenant, boolean tenantByRecord,
+			List<Quota> user, boolean userByRecord) {
+		if (!tenantByRecord) {
+			policy.override(new PolicyOverride(Map.of(Dimension.TENANT, "acme"), Map.of("per-tenant", tenant)));
+		}
+		if (!userByRecord) {
+			policy.override(new PolicyOverride(Map.of(Dimension.TENANT, "acme", Dimension.USER, "ann"),
+					Map.of("per-tenant", user)));
+		}
+		PolicySet policies = new PolicySet(List.of(policy.build()), AccessList.EMPTY, AccessList.EMPTY);
+		if (tenantByRecord) {
+			policies.records().putOverride("orders", Dimension.TENANT, "acme", Map.of("per-tenant", tenant), 1);
+		}
+		if (userByRecord) {
+			policies.records().putOverride("orders", Dimension.USER, "ann", Map.of("per-tenant", user), 2);
+		}
+		return policies;
 	}
 
 	private static PolicyBuilder policy(Algorithm algorithm, String... quotas) {

@@ -3,6 +3,7 @@ package dev.ratelimit.policy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,50 @@ class PolicyWindowsTests {
 		PolicySet policies = PolicySet.of(orders("10/s"));
 		put(policies, Dimension.TENANT, "huge", "1/s burst 90000000");
 		assertThat(spec(policies).lifetimeMicros()).isEqualTo(2_000_000);
+	}
+
+	@Test
+	void overrideOfASharedCounterAlsoKeepsWhatTheOverrideOfTheWholeCounterNeeds() {
+		PolicySet policies = PolicySet.of(orders("10/s"));
+		Request ann = ACME.with(Dimension.USER, "ann");
+		put(policies, Dimension.TENANT, "acme", "10/s burst 1000");
+		put(policies, Dimension.TENANT, "globex", "10/s burst 2000");
+		policies.records().putOverride("orders", Dimension.USER, "ann", Map.of("per-tenant", quotas("10/s")), 2);
+		CounterSpec spec = spec(policies, ann);
+		assertThat(spec.limit().quotas()).isEqualTo(quotas("10/s"));
+		assertThat(spec.lifetimeMicros()).isEqualTo(200_000_000);
+		assertThat(spec(policies, ann)).isSameAs(spec);
+		assertThat(spec(policies, ann.with(Dimension.TENANT, "globex")).lifetimeMicros()).isEqualTo(400_000_000);
+		assertThat(spec(policies, ann.with(Dimension.TENANT, "other")).lifetimeMicros()).isEqualTo(2_000_000);
+		policies.records().removeOverride("orders", Dimension.TENANT, "acme");
+		assertThat(spec(policies, ann).lifetimeMicros()).isEqualTo(2_000_000);
+	}
+
+	@Test
+	void onlyTheOverrideThatTheOtherCallersHaveIsKept() {
+		PolicySet policies = PolicySet.of(Policy.builder("orders")
+			.limit("per-tenant", List.of(Dimension.TENANT), "10/s")
+			.override(new PolicyOverride(Map.of(Dimension.TENANT, "acme"),
+					Map.of("per-tenant", quotas("1/s burst 90000000"))))
+			.build());
+		put(policies, Dimension.TENANT, "acme", "10/s burst 100");
+		policies.records().putOverride("orders", Dimension.USER, "ann", Map.of("per-tenant", quotas("10/s")), 2);
+		assertThat(spec(policies, ACME.with(Dimension.USER, "ann")).lifetimeMicros()).isEqualTo(20_000_000);
+	}
+
+	@Test
+	void editKeepsTheSpecOfACallerWithTwoOverrides() {
+		PolicySet before = PolicySet.of(orders("10/s"));
+		Request ann = ACME.with(Dimension.USER, "ann");
+		put(before, Dimension.TENANT, "acme", "10/s burst 100");
+		before.records().putOverride("orders", Dimension.USER, "ann", Map.of("per-tenant", quotas("5/s")), 2);
+		Policy second = Policy.builder("orders")
+			.version(1)
+			.limit("per-tenant", List.of(Dimension.TENANT), "10/s")
+			.limit("all", List.of(), "5/s")
+			.build();
+		CounterSpec spec = spec(before, ann);
+		assertThat(spec(before.mutate().put(second).build(), ann)).isSameAs(spec);
 	}
 
 	@Test
@@ -153,7 +198,15 @@ class PolicyWindowsTests {
 	}
 
 	private static CounterSpec spec(PolicySet policies) {
-		return policies.match(ACME).specs().get(0);
+		return spec(policies, ACME);
+	}
+
+	private static CounterSpec spec(PolicySet policies, Request request) {
+		return Objects.requireNonNull(policies.match(request)).specs().get(0);
+	}
+
+	private static List<Quota> quotas(String... quotas) {
+		return List.of(quotas).stream().map(Quota::parse).toList();
 	}
 
 	private static void put(PolicySet policies, Dimension dimension, String value, String quota) {

@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -16,6 +17,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.algorithm.LiveWindows;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -80,14 +82,57 @@ class GiveBackIntegrationTests {
 
 	@Test
 	void deepGiveBacksOfSeveralLogsDoNotShareACall() {
-		List<Counter> logs = IntStream.range(0, 4)
-			.mapToObj((i) -> counter(Algorithm.SLIDING_WINDOW_LOG, Enforcement.STRICT, "user-" + i, "1000/h"))
-			.toList();
+		List<Counter> logs = counters(Algorithm.SLIDING_WINDOW_LOG);
 		Grant grant = take(this.redis, logs.toArray(Counter[]::new));
 		long before = evals();
 		join(this.redis.giveBack(grant, 1));
 		assertThat(evals() - before).isEqualTo(4);
 		assertThat(logs).allSatisfy((log) -> assertThat(remaining(log)).isEqualTo(1_000));
+	}
+
+	@Test
+	void logsOfOneRecordDoNotShareACall() {
+		List<Counter> logs = counters(Algorithm.SLIDING_WINDOW_LOG);
+		releaseOnce(logs);
+		Attempt attempt = new Attempt("ann", 60_000_000, 3);
+		Grant grant = take(attempt, logs);
+		Grant again = take(attempt, logs);
+		long before = evals();
+		join(this.redis.giveBack(again, 1));
+		assertThat(evals() - before).isOne();
+		assertThat(logs).allSatisfy((log) -> assertThat(remaining(log)).isEqualTo(999));
+		before = evals();
+		join(this.redis.giveBack(grant, 1));
+		assertThat(evals() - before).isEqualTo(4);
+		assertThat(logs).allSatisfy((log) -> assertThat(remaining(log)).isEqualTo(1_000));
+	}
+
+	@Test
+	void otherCountersOfOneRecordShareACall() {
+		List<Counter> counters = counters(Algorithm.GCRA);
+		releaseOnce(counters);
+		Grant grant = take(new Attempt("ann", 60_000_000, 3), counters);
+		long before = evals();
+		join(this.redis.giveBack(grant, 1));
+		assertThat(evals() - before).isOne();
+		assertThat(counters).allSatisfy((counter) -> assertThat(remaining(counter)).isEqualTo(1_000));
+	}
+
+	/** So that Redis has the script: its first call is sent twice. */
+	private void releaseOnce(List<Counter> counters) {
+		join(this.redis.giveBack(take(new Attempt("first", 60_000_000, 3), counters), 1));
+	}
+
+	private Grant take(Attempt attempt, List<Counter> from) {
+		CompletableFuture<Grant> grant = new CompletableFuture<>();
+		this.redis.acquire(from, Permits.exactly(1), attempt, Counters.DEFAULT_TIMEOUT, grant::complete);
+		return answered(grant);
+	}
+
+	private static List<Counter> counters(Algorithm algorithm) {
+		return IntStream.range(0, 4)
+			.mapToObj((i) -> counter(algorithm, Enforcement.STRICT, "user-" + i, "1000/h"))
+			.toList();
 	}
 
 	@Test

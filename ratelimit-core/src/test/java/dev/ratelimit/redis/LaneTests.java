@@ -22,6 +22,7 @@ import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.NodeCall;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
@@ -223,6 +224,40 @@ class LaneTests {
 	}
 
 	@Test
+	void receiverThatThrowsWhenItsCallFailsHoldsUpNoOther() {
+		List<ScriptCall> calls = new ArrayList<>();
+		Lane lane = new Lane(false, (call) -> {
+			calls.add(call);
+			return send(call);
+		});
+		List<PendingAcquire> first = List.of(enter(lane, Algorithm.GCRA, "0"), enter(lane, Algorithm.GCRA, "1"));
+		lane.enter(throwing("ann", Duration.ofMinutes(1)));
+		PendingAcquire behind = enter(lane, Algorithm.GCRA, "bob");
+		first.forEach((request) -> this.sent.remove().grant());
+		assertThat(calls).hasSize(3);
+		this.sent.remove().answer.completeExceptionally(new IllegalStateException("closed"));
+		assertThat(reason(behind)).isEqualTo(Decision.Reason.INTERNAL);
+		PendingAcquire next = enter(lane, Algorithm.GCRA, "bob");
+		answerAll();
+		assertThat(next.grant().join().permits()).isOne();
+		assertThat(lane.isIdle()).isTrue();
+	}
+
+	@Test
+	void receiverThatThrowsWhenItsCallIsTooLateToBeSentHoldsUpNoOther() {
+		Lane lane = new Lane(false, this::send);
+		enter(lane, Algorithm.GCRA, "0");
+		enter(lane, Algorithm.GCRA, "1");
+		lane.enter(throwing("ann", Duration.ZERO));
+		PendingAcquire behind = enter(lane, Algorithm.GCRA, "bob");
+		answerAll();
+		assertThat(behind.grant().join().permits()).isOne();
+		PendingAcquire next = enter(lane, Algorithm.GCRA, "bob");
+		answerAll();
+		assertThat(next.grant().join().permits()).isOne();
+	}
+
+	@Test
 	void algorithmsThatTakeTurnsShareACallEach() {
 		Lane lane = new Lane(false, this::send);
 		enter(lane, Algorithm.GCRA, "first");
@@ -286,6 +321,22 @@ class LaneTests {
 		Sent sent = new Sent(call, new CompletableFuture<>());
 		this.sent.add(sent);
 		return sent.answer;
+	}
+
+	private static NodeCall throwing(String key, Duration timeout) {
+		return new NodeCall(List.of(counter(Algorithm.GCRA, key)), Permits.exactly(1), 0, timeout) {
+
+			@Override
+			public void answered(Grant grant) {
+				throw new IllegalStateException("answered");
+			}
+
+			@Override
+			public void failed(UnansweredException failure) {
+				throw new IllegalStateException("failed");
+			}
+
+		};
 	}
 
 	private void answerAll() {

@@ -21,9 +21,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
+import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
+import dev.ratelimit.algorithm.LiveWindow;
+import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -90,6 +93,27 @@ class WorkIntegrationTests {
 	void fullCallOfRefusalsByFullLogsIsBounded(int quotas) {
 		byte[] log = log(Policy.MAX_LOG_PERMITS);
 		assertBounded(full((user) -> taking(2, copy(log, user, quotas))));
+	}
+
+	/**
+	 * Admissions remove 100 entries each that the caller's own window has left, and that
+	 * other callers with up to eight more windows do not need.
+	 */
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 8 })
+	void fullCallOfAdmissionsByFullLogsIsBounded(int windowsOfOthers) {
+		byte[] log = log(Policy.MAX_LOG_PERMITS);
+		this.micros.addAndGet(11_000_000);
+		LiveWindows live = new LiveWindows();
+		live.set(IntStream.range(0, windowsOfOthers)
+			.mapToObj((i) -> LiveWindow.of(Quota.of(10, Duration.ofDays(i + 1))))
+			.toList());
+		Limit limit = new Limit("per-user", List.of(Dimension.USER),
+				List.of(Quota.of(Policy.MAX_LOG_PERMITS, Duration.ofSeconds(10))));
+		CounterSpec spec = new CounterSpec(Algorithm.SLIDING_WINDOW_LOG, limit, Enforcement.STRICT, live);
+		ScriptCall call = full((user) -> taking(2, copy(log, user, spec)));
+		assertBounded(call);
+		assertThat(this.redis.llen(call.keys()[0])).isLessThan(Policy.MAX_LOG_PERMITS - 50 * RUNS);
 	}
 
 	@ParameterizedTest
@@ -190,7 +214,11 @@ class WorkIntegrationTests {
 
 	/** A counter of which the log is a copy. */
 	private Counter copy(byte[] log, int user, int quotas) {
-		Counter counter = counter(Algorithm.SLIDING_WINDOW_LOG, user, quotas);
+		return copy(log, user, spec(Algorithm.SLIDING_WINDOW_LOG, quotas));
+	}
+
+	private Counter copy(byte[] log, int user, CounterSpec spec) {
+		Counter counter = counter(spec, user);
 		this.redis.copy(log, bytes(counter.key()));
 		return counter;
 	}
@@ -200,8 +228,12 @@ class WorkIntegrationTests {
 	}
 
 	private static Counter counter(Algorithm algorithm, int user, int quotas) {
-		CounterSpec spec = spec(algorithm, quotas);
-		return new Counter(spec, new CounterKeys("rl").key("test", algorithm, spec.limit(), List.of("user-" + user)));
+		return counter(spec(algorithm, quotas), user);
+	}
+
+	private static Counter counter(CounterSpec spec, int user) {
+		return new Counter(spec,
+				new CounterKeys("rl").key("test", spec.algorithm(), spec.limit(), List.of("user-" + user)));
 	}
 
 	private static CounterSpec spec(Algorithm algorithm, int quotas) {
