@@ -152,8 +152,8 @@ public final class RedisCounters implements NodeCounters {
 
 	/**
 	 * Gives back to each counter by itself, at the time at which it granted: counters of
-	 * one grant may have granted at different times. An attempt that gives back all its
-	 * permits releases its record; one that took nothing has no part to give back.
+	 * one grant may have granted at different times. What is recorded returns only if no
+	 * other attempt holds it.
 	 */
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
@@ -161,7 +161,7 @@ public final class RedisCounters implements NodeCounters {
 		List<AttemptReading> released = new ArrayList<>(0);
 		for (Reading reading : grant.readings()) {
 			AttemptReading recorded = AttemptReading.of(reading);
-			if (recorded != null && (permits == grant.permits() || recorded.isReplay())) {
+			if (recorded != null) {
 				released.add(recorded);
 				continue;
 			}
@@ -171,9 +171,9 @@ public final class RedisCounters implements NodeCounters {
 			}
 		}
 		enter(requests);
-		Stream<CompletableFuture<?>> releases = (permits == grant.permits())
-				? ReleaseCall.of(grant, released).stream().map((call) -> this.calls.attempt(call).toCompletableFuture())
-				: Stream.empty();
+		Stream<CompletableFuture<?>> releases = ReleaseCall.of(grant, released, permits)
+			.stream()
+			.map((call) -> this.calls.attempt(call).toCompletableFuture());
 		return CompletableFuture.allOf(Stream.concat(requests.stream().map(PendingAcquire::grant), releases)
 			.toArray(CompletableFuture<?>[]::new));
 	}

@@ -15,7 +15,7 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 
 /**
- * A script call in which an attempt gives back all that it was granted: see
+ * A script call in which an attempt gives back what it was granted, or a part: see
  * {@code release.lua}. The counters of one record are in one call, so that permits come
  * back together with the end of the record.
  */
@@ -23,16 +23,21 @@ final class ReleaseCall extends ScriptCall {
 
 	private final AttemptReading attempt;
 
-	private ReleaseCall(List<Entry> entries, AttemptReading attempt) {
+	/** Permits that leave the record, 0 if the attempt gives back all. */
+	private final long part;
+
+	private ReleaseCall(List<Entry> entries, AttemptReading attempt, long part) {
 		super(entries);
 		this.attempt = attempt;
+		this.part = part;
 	}
 
 	/**
 	 * A call for each record of a grant.
 	 * @param readings those of the grant that are recorded
+	 * @param permits how many the attempt gives back
 	 */
-	static List<ReleaseCall> of(Grant grant, List<AttemptReading> readings) {
+	static List<ReleaseCall> of(Grant grant, List<AttemptReading> readings, long permits) {
 		Map<String, List<AttemptReading>> records = new LinkedHashMap<>();
 		readings
 			.forEach((reading) -> records.computeIfAbsent(reading.record(), (key) -> new ArrayList<>(2)).add(reading));
@@ -41,12 +46,13 @@ final class ReleaseCall extends ScriptCall {
 			List<Entry> entries = new ArrayList<>();
 			for (AttemptReading reading : same) {
 				List<Counter> counter = List.of(reading.counter());
-				for (Reading.Taken taken : reading.taken(grant.permits(), grant.permits())) {
+				for (Reading.Taken taken : reading.taken(grant.permits(), permits)) {
 					entries.add(new Entry(counter, Permits.exactly(taken.permits()), taken.time()));
 				}
 			}
 			if (!entries.isEmpty()) {
-				calls.add(new ReleaseCall(entries, same.get(0)));
+				AttemptReading attempt = same.get(0);
+				calls.add(new ReleaseCall(entries, attempt, attempt.part(grant.permits(), permits)));
 			}
 		});
 		return calls;
@@ -65,9 +71,10 @@ final class ReleaseCall extends ScriptCall {
 	@Override
 	byte[][] arguments(byte[] time) {
 		return AttemptCall.with(super.arguments(time),
-				ByteBuffer.allocate(Double.BYTES)
+				ByteBuffer.allocate(2 * Double.BYTES)
 					.order(ByteOrder.LITTLE_ENDIAN)
 					.putDouble(this.attempt.granted())
+					.putDouble(this.part)
 					.array());
 	}
 
