@@ -1,7 +1,7 @@
 -- Writes a ban to the list of the fleet or removes it, and tells the fleet. A ban is not written if it was removed after the
 -- revision that the instance knew: an instance that is slow must not undo a lift.
--- KEYS  1 bans: sorted set of the counter's key, policy and limit by the time it ends; 2 revision: sorted set of one member;
---       3 lifted: sorted set like 1, by the revision at which the ban was removed
+-- KEYS  1 bans: sorted set of the counter's key, policy and limit by the time it ends; 2 revision: sorted set of the revision,
+--       and of the time until which there may be bans that the list had no room for; 3 lifted: sorted set like 1, by the revision at which the ban was removed
 -- ARGV  1 channel of signals; 2 key of the counter, policy and limit; 3 milliseconds it is to hold, 0 to remove it; 4 how
 --       many bans there can be; 5 milliseconds to keep the list after the last write; 6 revision that the instance knew
 -- Returns 1, 0 if there are too many, or 2 if it was removed since; and the revision. Times are whole milliseconds since 1970
@@ -9,6 +9,7 @@
 
 -- An instance lists a ban within seconds of its verdict.
 local LIFTED_LIVES, MOST_LIFTED = 60000, 1000
+local SLACK = 10000
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -21,6 +22,13 @@ if left > 0 then
     return { 2, number }
   end
   if redis.call('ZCARD', bans) >= tonumber(ARGV[4]) and not redis.call('ZSCORE', bans, text) then
+    -- Ten seconds longer than the ban, so that many bans in a row are announced once in ten seconds.
+    if tonumber(redis.call('ZSCORE', revision, 'unlisted') or 0) < now + left then
+      redis.call('ZADD', revision, now + left + SLACK, 'unlisted')
+      number = tonumber(redis.call('ZINCRBY', revision, 1, 'revision'))
+      redis.call('PEXPIRE', revision, ARGV[5])
+      redis.call('PUBLISH', ARGV[1], string.format('ban %.0f %.0f *', number, left + SLACK))
+    end
     return { 0, number }
   end
   redis.call('ZADD', bans, now + left, text)

@@ -107,9 +107,14 @@ public final class AttemptReading extends Reading {
 		return this.granted;
 	}
 
-	/** Whether an earlier attempt took the permits. */
-	public boolean isReplay() {
-		return this.replay;
+	/**
+	 * Permits that leave the record if the attempt gives some back and keeps the rest.
+	 * @param granted permits of the grant
+	 * @param permits how many the attempt gives back
+	 * @return 0 if it gives back all
+	 */
+	public long part(long granted, long permits) {
+		return (permits == granted) ? 0 : taken(granted, permits).stream().mapToLong(Taken::permits).sum();
 	}
 
 	/**

@@ -56,6 +56,9 @@ final class SettlingReceipt extends GrantReceipt {
 	 */
 	private long until;
 
+	/** Whether another instance may settle. */
+	private boolean encoded;
+
 	SettlingReceipt(Counters counters, Grant grant, String policy, Settling settling, Observers observers) {
 		super(counters, grant);
 		this.policy = policy;
@@ -116,13 +119,14 @@ final class SettlingReceipt extends GrantReceipt {
 
 	/**
 	 * Gives permits back. Once another instance can settle, this is a settle too: both
-	 * together would give the same permits back twice.
+	 * together would give the same permits back twice. Before that it is none: another
+	 * attempt of the request may hold the permits and settle them later.
 	 */
 	@Override
 	public CompletionStage<Void> giveBack(long permits) {
 		long kept;
 		synchronized (this) {
-			if (this.until == 0 || permits <= 0) {
+			if (!this.encoded || permits <= 0) {
 				return super.giveBack(permits);
 			}
 			kept = Math.max(0, left().permits() - permits);
@@ -186,6 +190,7 @@ final class SettlingReceipt extends GrantReceipt {
 			this.validUntil = now + validFor.toNanos();
 			this.until = correction(grant()).storeTime(this.validUntil);
 		}
+		this.encoded = true;
 		return ReceiptCodec.encode(this.policy, this.id, this.until, left);
 	}
 

@@ -117,10 +117,10 @@ public final class MemoryCounters implements Counters {
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
 		AttemptReading attempt = attempt(grant);
-		if (attempt != null && permits == grant.permits()) {
-			this.records.release(attempt, () -> returnPermits(grant, permits));
+		if (attempt != null) {
+			this.records.release(attempt, attempt.part(grant.permits(), permits), () -> returnPermits(grant, permits));
 		}
-		else if (attempt == null || !attempt.isReplay()) {
+		else {
 			returnPermits(grant, permits);
 		}
 		return CompletableFuture.completedFuture(null);

@@ -85,20 +85,21 @@ final class Records {
 	}
 
 	/**
-	 * An attempt gives back all its permits. Only the last attempt that holds a grant
-	 * returns them.
+	 * An attempt gives back permits. They return only if no other attempt holds the
+	 * grant.
+	 * @param part permits that leave the record, 0 if the attempt gives back all
 	 * @param giveBack returns them to the counters
 	 */
-	void release(AttemptReading attempt, Runnable giveBack) {
+	void release(AttemptReading attempt, long part, Runnable giveBack) {
 		this.records.asMap().computeIfPresent(attempt.record(), (id, held) -> {
 			if (held.time() != attempt.granted()) {
 				return held;
 			}
 			if (held.holders() > 1) {
-				return held.held(-1);
+				return (part == 0) ? held.held(-1) : held;
 			}
 			giveBack.run();
-			return null;
+			return (part == 0) ? null : held.without(part);
 		});
 	}
 
@@ -145,6 +146,10 @@ final class Records {
 		boolean replays(Attempt attempt, long cost, long now) {
 			return Math.abs(now - this.time) < attempt.ttlMicros() && this.holders < attempt.mostHolders()
 					&& this.permits >= cost;
+		}
+
+		Held without(long part) {
+			return new Held(this.time, Math.max(0, this.permits - part), this.holders, this.ttl);
 		}
 
 		Held held(int more) {

@@ -63,6 +63,11 @@ final class Holds {
 		this.byKey.values().removeIf((hold) -> hold.listed() && !keys.contains(hold.caller().key()));
 	}
 
+	/** Forgets which holds the fleet's list has: it was lost. */
+	void keepUnlisted() {
+		this.byKey.replaceAll((key, hold) -> new Hold(hold.caller(), hold.ban(), hold.until(), false));
+	}
+
 	List<Hold> all(long now) {
 		return this.byKey.values().stream().filter((hold) -> !hold.isOver(now)).toList();
 	}

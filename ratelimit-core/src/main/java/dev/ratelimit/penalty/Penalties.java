@@ -57,8 +57,7 @@ public final class Penalties {
 	private volatile Runnable wake = () -> {
 	};
 
-	/** Whether there are bans that the fleet's list does not have. */
-	private volatile boolean looksUp;
+	private final Unlisted unlisted = new Unlisted();
 
 	private Penalties(PenaltyListener listener, Predicate<String> spared, LongSupplier nanos, boolean fleet) {
 		this.listener = listener;
@@ -96,7 +95,7 @@ public final class Penalties {
 	 * @param counters the counters that the request would take permits from
 	 */
 	public @Nullable Held find(Penalty terms, Request request, List<Counter> counters) {
-		if (this.bans.isEmpty() && this.coolDowns.isEmpty() && !this.looksUp) {
+		if (this.bans.isEmpty() && this.coolDowns.isEmpty() && !this.unlisted.isPossible()) {
 			return null;
 		}
 		long now = this.nanos.getAsLong();
@@ -198,7 +197,7 @@ public final class Penalties {
 
 	/** Asks for a ban that the fleet's list has no room for. */
 	private void lookUp(Counter counter, Penalty terms) {
-		if (this.looksUp) {
+		if (this.unlisted.isPossible()) {
 			report(offender(counter, terms), false);
 		}
 	}
@@ -285,6 +284,11 @@ public final class Penalties {
 		this.bans.retainListed(keys);
 	}
 
+	/** Keeps the bans of a list that was lost until their own end. */
+	void keepUnlisted() {
+		this.bans.keepUnlisted();
+	}
+
 	void began(CallerKey caller, boolean ban) {
 		this.listener.began(caller.policy(), ban ? PenaltyListener.Kind.BAN : PenaltyListener.Kind.COOL_DOWN);
 	}
@@ -305,12 +309,14 @@ public final class Penalties {
 		this.wake = wake;
 	}
 
+	/** Whether callers are looked up. Asked in each turn, so that it ends. */
 	boolean looksUp() {
-		return this.looksUp;
+		return this.unlisted.isPossible(now());
 	}
 
-	void looksUp(boolean looksUp) {
-		this.looksUp = looksUp;
+	/** Looks up callers for some time: the fleet's list has no room for a ban. */
+	void lookUp(long nanos) {
+		this.unlisted.extend(now() + nanos);
 	}
 
 	long now() {

@@ -74,6 +74,9 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 	/** Revision of the list that this instance has; -1 before it was read. */
 	private long revision = -1;
 
+	/** The highest revision that this instance has heard of. */
+	private long latest = -1;
+
 	private boolean stale = true;
 
 	private long readAt;
@@ -127,8 +130,19 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 		else {
 			this.penalties.hold(caller, true, left.toNanos(), true);
 		}
+		changed(revision);
+	}
+
+	@Override
+	public synchronized void unlisted(long revision, Duration left) {
+		this.penalties.lookUp(left.toNanos());
+		changed(revision);
+	}
+
+	private void changed(long revision) {
 		this.stale |= revision != this.revision + 1;
 		this.revision = revision;
+		this.latest = Math.max(this.latest, revision);
 	}
 
 	@Override
@@ -154,9 +168,10 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 
 	private void report() {
 		long now = this.penalties.now();
+		boolean looksUp = this.penalties.looksUp();
 		List<Offender> due = new ArrayList<>();
 		for (Offender offender : this.penalties.reports()) {
-			if (!offender.hasNews() && !this.penalties.looksUp()) {
+			if (!offender.hasNews() && !looksUp) {
 				continue;
 			}
 			if (due.size() < MOST_REPORTS && offender.isDue(now, REPORT_NANOS)) {
@@ -250,7 +265,7 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 			this.penalties.lift(offender.key().key());
 		}
 		else if (listed.outcome() == Listed.Outcome.FULL) {
-			this.penalties.looksUp(true);
+			this.penalties.lookUp(micros * 1_000);
 		}
 	}
 
@@ -263,28 +278,39 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 		long age = this.penalties.now() - this.readAt;
 		boolean stale;
 		long before;
+		long latest;
 		synchronized (this) {
 			stale = this.stale;
 			before = this.revision;
+			latest = this.latest;
 		}
 		if (age < (stale ? READ_NANOS : REVISION_NANOS)) {
 			return;
 		}
 		this.readAt = this.penalties.now();
 		if (stale || Futures.await(this.store.revision(), TIMEOUT) != before) {
-			read(before);
+			read(before, latest);
 		}
 	}
 
-	private void read(long before) {
+	private void read(long before, long latest) {
 		PenaltyStore.Bans list = Futures.await(this.store.bans(), READ_TIMEOUT);
+		boolean lost = list.revision() < latest;
+		if (lost) {
+			// Redis has lost writes. Bans that are gone with them were not lifted, so
+			// this instance keeps them until their own end.
+			this.penalties.keepUnlisted();
+		}
 		Set<String> keys = new HashSet<>();
 		list.bans().forEach((ban) -> {
 			keys.add(ban.caller().key());
 			this.penalties.hold(ban.caller(), true, ban.left().toNanos(), true);
 		});
-		this.penalties.looksUp(keys.size() >= PenaltyStore.MOST_BANS);
+		if (!list.unlisted().isZero()) {
+			this.penalties.lookUp(list.unlisted().toNanos());
+		}
 		synchronized (this) {
+			this.latest = lost ? list.revision() : Math.max(this.latest, list.revision());
 			// A message that came meanwhile may be about a ban that was not read.
 			this.stale = this.revision != before;
 			if (!this.stale) {

@@ -103,8 +103,9 @@ public interface PenaltyStore {
 	 *
 	 * @param revision its revision
 	 * @param bans at most {@value #MOST_BANS}
+	 * @param unlisted for how long there may be bans that it had no room for
 	 */
-	record Bans(long revision, List<Ban> bans) {
+	record Bans(long revision, List<Ban> bans, Duration unlisted) {
 
 		public Bans {
 			bans = List.copyOf(bans);
@@ -125,6 +126,13 @@ public interface PenaltyStore {
 		 * @param left zero if the ban was lifted
 		 */
 		void ban(long revision, CallerKey caller, Duration left);
+
+		/**
+		 * The list had no room for a ban.
+		 * @param revision of the list after that
+		 * @param left for how long there may be bans that are not in the list
+		 */
+		void unlisted(long revision, Duration left);
 
 		/** Messages may have been missed. */
 		void missed();

@@ -152,8 +152,8 @@ public final class RedisCounters implements NodeCounters {
 
 	/**
 	 * Gives back to each counter by itself, at the time at which it granted: counters of
-	 * one grant may have granted at different times. An attempt that gives back all its
-	 * permits releases its record; one that took nothing has no part to give back.
+	 * one grant may have granted at different times. What is recorded returns only if no
+	 * other attempt holds it.
 	 */
 	@Override
 	public CompletionStage<Void> giveBack(Grant grant, long permits) {
@@ -161,7 +161,7 @@ public final class RedisCounters implements NodeCounters {
 		List<AttemptReading> released = new ArrayList<>(0);
 		for (Reading reading : grant.readings()) {
 			AttemptReading recorded = AttemptReading.of(reading);
-			if (recorded != null && (permits == grant.permits() || recorded.isReplay())) {
+			if (recorded != null) {
 				released.add(recorded);
 				continue;
 			}
@@ -170,8 +170,7 @@ public final class RedisCounters implements NodeCounters {
 						taken.time(), ClientSettings.COMMAND_TIMEOUT));
 			}
 		}
-		Stream<CompletionStage<Void>> releases = (permits == grant.permits())
-				? ReleaseCall.of(grant, released).stream().map(this::release) : Stream.empty();
+		Stream<CompletionStage<Void>> releases = ReleaseCall.of(grant, released, permits).stream().map(this::release);
 		return all(Stream.concat(Stream.of(giveBack(requests)), releases));
 	}
 

@@ -32,6 +32,9 @@ public final class RedisPenalties implements PenaltyStore {
 
 	private static final String BAN = "ban";
 
+	/** In place of a caller: the list has no room for a ban. */
+	private static final String UNLISTED = "*";
+
 	private static final Duration TIMEOUT = Duration.ofMillis(800);
 
 	/** Callers of one call, which then takes at most 0.4 ms. */
@@ -176,7 +179,7 @@ public final class RedisPenalties implements PenaltyStore {
 		byte[][] arguments = { RedisSender.bytes(nothing ? 1 : first), RedisSender.bytes(nothing ? 0 : last) };
 		return this.sender.call(BANS_SCRIPT, this.list, arguments, TIMEOUT).thenCompose((reply) -> {
 			List<Ban> bans = new ArrayList<>(before);
-			for (int i = 1; i < reply.size(); i += 2) {
+			for (int i = 2; i < reply.size(); i += 2) {
 				long left = (Long) reply.get(i);
 				CallerKey caller = caller(new String((byte[]) reply.get(i + 1), StandardCharsets.UTF_8));
 				if (caller != null && left > 0) {
@@ -184,8 +187,8 @@ public final class RedisPenalties implements PenaltyStore {
 				}
 			}
 			boolean more = reply.size() > 2 * PAGE && bans.size() < MOST_BANS;
-			return more ? page(last + 1, last + PAGE, bans)
-					: CompletableFuture.completedStage(new Bans((Long) reply.get(0), bans));
+			return more ? page(last + 1, last + PAGE, bans) : CompletableFuture
+				.completedStage(new Bans((Long) reply.get(0), bans, Duration.ofMillis((Long) reply.get(1))));
 		});
 	}
 
@@ -215,9 +218,16 @@ public final class RedisPenalties implements PenaltyStore {
 
 	private static void ban(String text, Listener listener) {
 		String[] parts = text.split(" ", 3);
-		CallerKey caller = (parts.length == 3) ? caller(parts[2]) : null;
-		if (caller != null) {
-			listener.ban(Long.parseLong(parts[0]), caller, Duration.ofMillis(Long.parseLong(parts[1])));
+		if (parts.length == 3) {
+			long revision = Long.parseLong(parts[0]);
+			Duration left = Duration.ofMillis(Long.parseLong(parts[1]));
+			CallerKey caller = caller(parts[2]);
+			if (caller != null) {
+				listener.ban(revision, caller, left);
+			}
+			else if (parts[2].equals(UNLISTED)) {
+				listener.unlisted(revision, left);
+			}
 		}
 	}
 

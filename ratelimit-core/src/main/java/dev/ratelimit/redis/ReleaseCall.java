@@ -16,11 +16,11 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 
 /**
- * A script call in which an attempt gives back all that it was granted: see
+ * A script call in which an attempt gives back what it was granted, or a part: see
  * {@code release.lua}. The counters of one record are in one call, so that permits come
  * back together with the end of the record. A give-back to a log fills a call, so of
- * several logs only the first is in the call. The others follow if the call has ended the
- * record.
+ * several logs only the first is in the call. The others follow if the call was allowed to
+ * act.
  */
 final class ReleaseCall extends ScriptCall {
 
@@ -28,17 +28,22 @@ final class ReleaseCall extends ScriptCall {
 
 	private final List<Entry> others;
 
-	private ReleaseCall(List<Entry> entries, List<Entry> others, AttemptReading attempt) {
+	/** Permits that leave the record, 0 if the attempt gives back all. */
+	private final long part;
+
+	private ReleaseCall(List<Entry> entries, List<Entry> others, AttemptReading attempt, long part) {
 		super(entries);
 		this.others = others;
 		this.attempt = attempt;
+		this.part = part;
 	}
 
 	/**
 	 * A call for each record of a grant.
 	 * @param readings those of the grant that are recorded
+	 * @param permits how many the attempt gives back
 	 */
-	static List<ReleaseCall> of(Grant grant, List<AttemptReading> readings) {
+	static List<ReleaseCall> of(Grant grant, List<AttemptReading> readings, long permits) {
 		Map<String, List<AttemptReading>> records = new LinkedHashMap<>();
 		readings
 			.forEach((reading) -> records.computeIfAbsent(reading.record(), (key) -> new ArrayList<>(2)).add(reading));
@@ -47,22 +52,23 @@ final class ReleaseCall extends ScriptCall {
 			List<Entry> entries = new ArrayList<>();
 			for (AttemptReading reading : same) {
 				List<Counter> counter = List.of(reading.counter());
-				for (Reading.Taken taken : reading.taken(grant.permits(), grant.permits())) {
+				for (Reading.Taken taken : reading.taken(grant.permits(), permits)) {
 					entries.add(new Entry(counter, Permits.exactly(taken.permits()), taken.time()));
 				}
 			}
 			if (!entries.isEmpty()) {
-				int together = Work.isGivenBackAlone(same.get(0).counter().spec().algorithm()) ? 1 : entries.size();
+				AttemptReading attempt = same.get(0);
+				int together = Work.isGivenBackAlone(attempt.counter().spec().algorithm()) ? 1 : entries.size();
 				calls.add(new ReleaseCall(entries.subList(0, together), entries.subList(together, entries.size()),
-						same.get(0)));
+						attempt, attempt.part(grant.permits(), permits)));
 			}
 		});
 		return calls;
 	}
 
 	/**
-	 * What is left to give back after the answer to this call; nothing if it has not
-	 * ended the record.
+	 * What is left to give back after the answer to this call; nothing if other attempts
+	 * hold the record too.
 	 */
 	List<PendingAcquire> others(List<Outcome> outcomes) {
 		return outcomes.isEmpty() ? List.of()
@@ -85,9 +91,10 @@ final class ReleaseCall extends ScriptCall {
 	@Override
 	byte[][] arguments(byte[] time) {
 		return AttemptCall.with(super.arguments(time),
-				ByteBuffer.allocate(Double.BYTES)
+				ByteBuffer.allocate(2 * Double.BYTES)
 					.order(ByteOrder.LITTLE_ENDIAN)
 					.putDouble(this.attempt.granted())
+					.putDouble(this.part)
 					.array());
 	}
 

@@ -187,11 +187,54 @@ public abstract class IdempotencyContract {
 
 	@ParameterizedTest
 	@EnumSource
-	void partOfAReplayIsNotReturned(Algorithm algorithm) {
+	void partOfASharedGrantIsNotReturned(Algorithm algorithm) {
 		Counter ann = counter(algorithm, "ann", "10/h");
-		attempt("a", 4, ann);
-		join(this.counters.giveBack(attempt("a", 4, ann), 1));
+		Grant first = attempt("a", 4, ann);
+		Grant second = attempt("a", 4, ann);
+		join(this.counters.giveBack(second, 1));
+		join(this.counters.giveBack(first, 2));
 		assertThat(remaining(ann)).isEqualTo(6);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void attemptsNeverReturnMoreThanWasTaken(Algorithm algorithm) {
+		Counter ann = counter(algorithm, "ann", "10/h");
+		take(4, ann);
+		Grant first = attempt("a", 5, ann);
+		Grant second = attempt("a", 5, ann);
+		join(this.counters.giveBack(first, 2));
+		join(this.counters.giveBack(first.afterReturn(2), 3));
+		join(this.counters.giveBack(second, 5));
+		assertThat(remaining(ann)).isEqualTo(6);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void returnedPartIsNotInTheRecord(Algorithm algorithm) {
+		Counter ann = counter(algorithm, "ann", "10/h");
+		take(4, ann);
+		Grant first = attempt("a", 5, ann);
+		join(this.counters.giveBack(first, 2));
+		assertThat(remaining(ann)).isEqualTo(3);
+		Grant second = attempt("a", 3, ann);
+		assertThat(isReplay(second)).isTrue();
+		join(this.counters.giveBack(first.afterReturn(2), 3));
+		join(this.counters.giveBack(second, 3));
+		assertThat(remaining(ann)).isEqualTo(6);
+		assertThat(isReplay(attempt("a", 3, ann))).isFalse();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void replayThatAloneHoldsAGrantReturnsAPartOfIt(Algorithm algorithm) {
+		Counter ann = counter(algorithm, "ann", "10/h");
+		Grant first = attempt("a", 4, ann);
+		Grant second = attempt("a", 4, ann);
+		join(this.counters.giveBack(first, 4));
+		join(this.counters.giveBack(second, 1));
+		assertThat(remaining(ann)).isEqualTo(7);
+		assertThat(isReplay(attempt("a", 4, ann))).isFalse();
 	}
 
 	@ParameterizedTest

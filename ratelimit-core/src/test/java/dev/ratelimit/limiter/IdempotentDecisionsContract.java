@@ -219,6 +219,68 @@ public abstract class IdempotentDecisionsContract {
 		assertThat(remaining(limiter)).isEqualTo(17);
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void replayThatIsGivenBackLeavesTheCostToTheFirstAttempt(Algorithm algorithm) {
+		PolicyRateLimiter limiter = limiter(settling(algorithm));
+		Decision first = join(limiter.check(ANN_A.withCost(4)));
+		Decision second = join(limiter.check(ANN_A.withCost(4)));
+		join(second.giveBack());
+		assertThat(remaining(limiter)).isEqualTo(16);
+		assertThat(join(first.settle(7))).isEqualTo(Settlement.SETTLED);
+		assertThat(remaining(limiter)).isEqualTo(13);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void firstAttemptThatIsGivenBackLeavesTheCostToAReplay(Algorithm algorithm) {
+		PolicyRateLimiter limiter = limiter(settling(algorithm));
+		Decision first = join(limiter.check(ANN_A.withCost(4)));
+		Decision second = join(limiter.check(ANN_A.withCost(4)));
+		join(first.giveBack());
+		assertThat(remaining(limiter)).isEqualTo(16);
+		assertThat(join(second.settle(7))).isEqualTo(Settlement.SETTLED);
+		assertThat(join(first.settle(1))).isEqualTo(Settlement.NOTHING);
+		assertThat(remaining(limiter)).isEqualTo(13);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lastAttemptThatIsGivenBackReturnsTheEstimate(Algorithm algorithm) {
+		PolicyRateLimiter limiter = limiter(settling(algorithm));
+		Decision first = join(limiter.check(ANN_A.withCost(4)));
+		Decision second = join(limiter.check(ANN_A.withCost(4)));
+		join(first.giveBack());
+		join(second.giveBack());
+		assertThat(remaining(limiter)).isEqualTo(20);
+		assertThat(join(limiter.check(ANN_A.withCost(4))).replay()).isFalse();
+	}
+
+	@Test
+	void attemptThatIsGivenBackAfterTheSettleOfAnotherReturnsNothing() {
+		PolicyRateLimiter limiter = limiter(settling(Algorithm.GCRA));
+		Decision first = join(limiter.check(ANN_A.withCost(4)));
+		Decision second = join(limiter.check(ANN_A.withCost(4)));
+		join(first.settle(7));
+		join(second.giveBack());
+		assertThat(remaining(limiter)).isEqualTo(13);
+	}
+
+	@Test
+	void partOfAnAttemptReturnsOnlyIfNoOtherAttemptHoldsIt() {
+		PolicyRateLimiter limiter = limiter(payments("20/30d"));
+		Decision first = join(limiter.check(ANN_A.withCost(5)));
+		join(first.receipt().giveBack(1));
+		assertThat(remaining(limiter)).isEqualTo(16);
+		Decision second = join(limiter.check(ANN_A.withCost(4)));
+		assertThat(second.replay()).isTrue();
+		join(first.receipt().giveBack(2));
+		join(first.receipt().giveBack(2));
+		assertThat(remaining(limiter)).isEqualTo(16);
+		join(second.giveBack());
+		assertThat(remaining(limiter)).isEqualTo(20);
+	}
+
 	@Test
 	void receiptsOfTwoAttemptsSettleOnceElsewhere() {
 		PolicyRateLimiter one = limiter(settling(Algorithm.GCRA));

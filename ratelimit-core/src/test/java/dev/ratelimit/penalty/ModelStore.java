@@ -116,7 +116,7 @@ final class ModelStore implements PenaltyStore {
 
 	@Override
 	public CompletionStage<Bans> bans() {
-		return CompletableFuture.completedStage(new Bans(0, List.of()));
+		return CompletableFuture.completedStage(new Bans(0, List.of(), Duration.ZERO));
 	}
 
 	@Override

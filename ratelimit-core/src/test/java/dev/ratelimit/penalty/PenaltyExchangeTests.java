@@ -82,6 +82,23 @@ class PenaltyExchangeTests {
 		assertThat(this.store.offences(ann.key())).isZero();
 	}
 
+	@Test
+	void callersAreLookedUpUntilTheLastUnlistedBanCanHaveEnded() {
+		Counter ann = counter("ann");
+		this.exchange.unlisted(0, Duration.ofSeconds(60));
+		this.exchange.unlisted(1, Duration.ofSeconds(30));
+		pass(Duration.ofSeconds(59));
+		this.exchange.turn();
+		this.penalties.find(TERMS, REQUEST, List.of(ann));
+		this.exchange.turn();
+		assertThat(this.store.reports).isEqualTo(1);
+		pass(Duration.ofSeconds(2));
+		this.exchange.turn();
+		this.penalties.find(TERMS, REQUEST, List.of(ann));
+		this.exchange.turn();
+		assertThat(this.store.reports).isEqualTo(1);
+	}
+
 	/** A refusal from memory, which announces more than all turns of a test take. */
 	private void refuse(Counter counter) {
 		this.penalties.refused(TERMS, REQUEST, counter, 60_000_000, -1);

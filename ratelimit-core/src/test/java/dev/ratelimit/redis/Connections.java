@@ -17,6 +17,7 @@ import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.Deadlines;
 import dev.ratelimit.guard.GuardedCounters;
+import dev.ratelimit.guard.NodeListener;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.testing.RedisServers;
 
@@ -53,8 +54,14 @@ public final class Connections {
 	 * The same counters as the limiter uses them: within a deadline and behind breakers.
 	 */
 	static Counters guarded(RedisCounters counters) {
-		return new GuardedCounters(counters,
-				new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of()), DEADLINES,
+		return guarded(counters, CircuitBreakerRegistry.ofDefaults(), List.of());
+	}
+
+	/**
+	 * The same, with breakers and observers that the test looks at.
+	 */
+	static Counters guarded(RedisCounters counters, CircuitBreakerRegistry breakers, List<NodeListener> listeners) {
+		return new GuardedCounters(counters, new Nodes(BreakerOptions.DEFAULTS, breakers, listeners), DEADLINES,
 				Duration.ZERO);
 	}
 

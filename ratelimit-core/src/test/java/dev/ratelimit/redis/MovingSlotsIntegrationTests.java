@@ -4,8 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -24,6 +27,7 @@ import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Grants;
 import dev.ratelimit.counter.Permits;
+import dev.ratelimit.guard.NodeListener;
 import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisServer;
 import dev.ratelimit.testing.RedisServers;
@@ -48,7 +52,20 @@ class MovingSlotsIntegrationTests {
 
 	private final Counter user = counter(PER_USER, "acme", "ann");
 
-	private final Counters counters = Connections.guarded(Connections.cluster());
+	private final CircuitBreakerRegistry breakers = CircuitBreakerRegistry.ofDefaults();
+
+	/** Reasons for which nodes did not answer a check. */
+	private final List<Decision.Reason> failures = new CopyOnWriteArrayList<>();
+
+	private final Counters counters = Connections.guarded(Connections.cluster(), this.breakers,
+			List.of(new NodeListener() {
+
+				@Override
+				public void failed(String node, Decision.Reason reason) {
+					MovingSlotsIntegrationTests.this.failures.add(reason);
+				}
+
+			}));
 
 	@Test
 	void nothingIsChargedTwiceOrRefusedAtAnyStepOfTheMove(RedisCluster cluster) {
@@ -127,7 +144,13 @@ class MovingSlotsIntegrationTests {
 		assertThat(AttemptReading.isReplay(take(attempt))).isTrue();
 		Resharding move = cluster.reshard(this.tenant.key(), otherThan(cluster, this.tenant)).begin();
 		move.move(this.tenant.key());
+		assertThat(this.failures).isEmpty();
 		Grant counted = take(attempt);
+		assertThat(this.failures).containsExactly(Decision.Reason.RESHARDING);
+		assertThat(this.breakers.getAllCircuitBreakers()).isNotEmpty().allSatisfy((breaker) -> {
+			assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
+			assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isZero();
+		});
 		assertThat(counted.refused()).isFalse();
 		assertThat(AttemptReading.isReplay(counted)).isFalse();
 		assertThat(remaining(this.tenant)).isEqualTo(998);

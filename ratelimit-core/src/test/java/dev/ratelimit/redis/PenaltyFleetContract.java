@@ -20,6 +20,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Penalty;
+import dev.ratelimit.Request;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.limiter.PenaltyContract;
@@ -48,10 +49,14 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 
 	private static final CounterKeys KEYS = new CounterKeys("rl");
 
-	private static final String COUNTER = KEYS.key("login", Algorithm.GCRA,
-			Limit.of("per-user", List.of(Dimension.USER), "1/s"), List.of("ann"));
+	private static final String COUNTER = counter("ann");
 
-	private static final String STATE = COUNTER.replace(":{", "p:{");
+	private static final String STATE = state("ann");
+
+	private static final Request BOB = ANN.with(Dimension.USER, "bob");
+
+	private static final Penalty FOR_A_DAY = new Penalty(2, Duration.ofSeconds(10), Duration.ofSeconds(15), 6,
+			Duration.ofDays(1), 0);
 
 	private final List<Instance> fleet = new ArrayList<>();
 
@@ -197,8 +202,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 
 	@Test
 	void liftThatAnInstanceMissedIsFoundInTheList() {
-		Penalty forADay = new Penalty(2, Duration.ofSeconds(10), Duration.ofSeconds(15), 6, Duration.ofDays(1), 0);
-		List<PolicyRateLimiter> limiters = limiters(1, forADay);
+		List<PolicyRateLimiter> limiters = limiters(1, FOR_A_DAY);
 		offend(limiters.get(0), 6);
 		awaitListed(1);
 		await().until(() -> this.fleet.get(0).penalties.banned() == 1);
@@ -245,28 +249,110 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 	@Test
 	void listHasTenThousandBansAndFurtherOnesAreFoundNextToTheirCounter() {
 		RedisCounters counters = redis();
-		server(BANS).cli("EVAL",
-				"local ends = (redis.call('TIME')[1] + 3600) * 1000 for i = 1, 10000 do redis.call('ZADD', KEYS[1], ends, "
-						+ "'rl:3g:{a}b' .. i .. ' login per-user') end return 1",
-				"1", BANS);
-		List<PolicyRateLimiter> limiters = limiters(2, TERMS, counters);
-		await().until(() -> {
-			// A list that could not be read in time is read again.
-			pass(Duration.ofSeconds(1));
-			return this.fleet.stream().allMatch((one) -> one.penalties.banned() == PenaltyStore.MOST_BANS);
-		});
+		fill(PenaltyStore.MOST_BANS);
+		List<PolicyRateLimiter> limiters = limiters(2, FOR_A_DAY, counters);
+		awaitKnown(PenaltyStore.MOST_BANS);
 		offend(limiters.get(0), 6);
 		await().until(() -> this.fleet.get(0).began.contains(PenaltyListener.Kind.BAN));
 		awaitListed(PenaltyStore.MOST_BANS);
+		awaitBanned(limiters.get(1));
+	}
+
+	@Test
+	void banThatTheListHasNoRoomForIsFoundUntilItEnds() {
+		RedisCounters counters = redis();
+		fill(PenaltyStore.MOST_BANS - 1);
+		List<PolicyRateLimiter> limiters = limiters(2, FOR_A_DAY, counters);
+		awaitKnown(PenaltyStore.MOST_BANS - 1);
+		// The list fills while the instances run.
+		offend(limiters.get(0), BOB, 6);
+		awaitListed(PenaltyStore.MOST_BANS);
+		offend(limiters.get(0), 6);
+		awaitBanned(limiters.get(1));
+		server(BANS).cli("ZREMRANGEBYRANK", BANS, "0", "9");
+		PolicyRateLimiter later = limiters(1, FOR_A_DAY, counters).get(0);
+		await().until(() -> this.fleet.get(2).penalties.banned() >= PenaltyStore.MOST_BANS - 10);
+		awaitBanned(later);
+	}
+
+	@Test
+	void bansOutliveTheLossOfTheListAndAreLifted() {
+		List<PolicyRateLimiter> limiters = limiters(2, FOR_A_DAY);
+		offend(limiters.get(0), 6);
+		awaitListed(1);
+		awaitKnown(1);
+		server(BANS).cli("DEL", BANS, BANS + ":revision");
+		// Who knows this one has read the list that is left.
+		fill(1);
+		awaitKnown(2);
+		limiters.forEach((limiter) -> assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.BAN));
+		this.fleet.get(1).exchange.lift(caller()).toCompletableFuture().join();
+		await().until(() -> this.fleet.stream().allMatch((one) -> one.penalties.banned() == 1));
+	}
+
+	@Test
+	void reportWhoseAnswerIsLostIsNotCountedTwice() {
+		RedisCounters counters = redis();
+		LostAnswers store = new LostAnswers(start().store);
+		Penalties penalties = Penalties.shared((policy, kind) -> {
+		}, PenaltyContract::isProxy, this::nanos);
+		Penalty never = new Penalty(1_000, Duration.ofSeconds(10), Duration.ofMinutes(10), 0, Duration.ofSeconds(60),
+				0);
+		try (PenaltyExchange exchange = new PenaltyExchange(penalties, store, () -> true)) {
+			PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(never).build(), counters.at(micros()), KEYS,
+					penalties);
+			offend(limiter, 3);
+			exchange.start();
+			await().until(() -> store.lost.get() > 0);
+			assertThat(offences(STATE)).isEqualTo(3);
+			store.losing = false;
+			pass(Duration.ofSeconds(2));
+			offend(limiter, BOB, 1);
+			String bob = state("bob");
+			await().until(() -> server(bob).cli("EXISTS", bob).equals("1") && offences(bob) == 1);
+			assertThat(offences(STATE)).isEqualTo(3);
+		}
+	}
+
+	private long offences(String state) {
+		return Long.parseLong(server(state).cli("GET", state).split(" ")[2]);
+	}
+
+	private void fill(int bans) {
+		server(BANS).cli("EVAL",
+				"local ends = (redis.call('TIME')[1] + 3600) * 1000 for i = 1, tonumber(ARGV[1]) do "
+						+ "redis.call('ZADD', KEYS[1], ends, 'rl:3g:{a}b' .. i .. ' login per-user') end return 1",
+				"1", BANS, Integer.toString(bans));
+	}
+
+	/** A list that could not be read in time is read again. */
+	private void awaitKnown(int bans) {
 		await().until(() -> {
 			pass(Duration.ofSeconds(1));
-			return check(limiters.get(1), ANN).reason() == Decision.Reason.BAN;
+			this.fleet.forEach((one) -> one.exchange.missed());
+			return this.fleet.stream().allMatch((one) -> one.penalties.banned() == bans);
+		});
+	}
+
+	/** Waits until a caller that obeys is found to be banned. */
+	private void awaitBanned(PolicyRateLimiter limiter) {
+		await().until(() -> {
+			pass(Duration.ofSeconds(2));
+			return check(limiter, ANN).reason() == Decision.Reason.BAN;
 		});
 	}
 
 	private Verdict report(Instance instance, long offences, long count, long time) {
 		Report report = new Report(caller(), TERMS, offences, 0, count, time, time + 1_000_000);
 		return Objects.requireNonNull(instance.store.report(List.of(report)).toCompletableFuture().join().get(0));
+	}
+
+	private static String counter(String user) {
+		return KEYS.key("login", Algorithm.GCRA, Limit.of("per-user", List.of(Dimension.USER), "1/s"), List.of(user));
+	}
+
+	private static String state(String user) {
+		return counter(user).replace(":{", "p:{");
 	}
 
 	private static CallerKey caller() {
@@ -349,28 +435,23 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 
 	}
 
-	/**
-	 * A store whose answers come after an operator has lifted the ban that they report.
-	 */
-	private record LiftedMeanwhile(PenaltyStore store, Runnable lift,
-			List<PenaltyStore.Listed> listed) implements PenaltyStore {
+	/** Passes everything on. */
+	private static class Forwarding implements PenaltyStore {
+
+		private final PenaltyStore store;
+
+		Forwarding(PenaltyStore store) {
+			this.store = store;
+		}
 
 		@Override
 		public CompletionStage<List<Verdict>> report(List<Report> reports) {
-			return this.store.report(reports).thenApplyAsync((verdicts) -> {
-				if (verdicts.stream().anyMatch((verdict) -> verdict.began() == PenaltyListener.Kind.BAN)) {
-					this.lift.run();
-				}
-				return verdicts;
-			});
+			return this.store.report(reports);
 		}
 
 		@Override
 		public CompletionStage<Listed> list(Ban ban, long known) {
-			return this.store.list(ban, known).thenApply((outcome) -> {
-				this.listed.add(outcome);
-				return outcome;
-			});
+			return this.store.list(ban, known);
 		}
 
 		@Override
@@ -395,6 +476,65 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 
 	}
 
+	/**
+	 * A store whose answers come after an operator has lifted the ban that they report.
+	 */
+	private static final class LiftedMeanwhile extends Forwarding {
+
+		private final Runnable lift;
+
+		private final List<PenaltyStore.Listed> listed;
+
+		LiftedMeanwhile(PenaltyStore store, Runnable lift, List<PenaltyStore.Listed> listed) {
+			super(store);
+			this.lift = lift;
+			this.listed = listed;
+		}
+
+		@Override
+		public CompletionStage<List<Verdict>> report(List<Report> reports) {
+			return super.report(reports).thenApplyAsync((verdicts) -> {
+				if (verdicts.stream().anyMatch((verdict) -> verdict.began() == PenaltyListener.Kind.BAN)) {
+					this.lift.run();
+				}
+				return verdicts;
+			});
+		}
+
+		@Override
+		public CompletionStage<Listed> list(Ban ban, long known) {
+			return super.list(ban, known).thenApply((outcome) -> {
+				this.listed.add(outcome);
+				return outcome;
+			});
+		}
+
+	}
+
+	/** A store whose answers to reports are lost. */
+	private static final class LostAnswers extends Forwarding {
+
+		final AtomicInteger lost = new AtomicInteger();
+
+		volatile boolean losing = true;
+
+		LostAnswers(PenaltyStore store) {
+			super(store);
+		}
+
+		@Override
+		public CompletionStage<List<Verdict>> report(List<Report> reports) {
+			return super.report(reports).thenApply((verdicts) -> {
+				if (this.losing) {
+					this.lost.incrementAndGet();
+					throw new IllegalStateException("the answer is lost");
+				}
+				return verdicts;
+			});
+		}
+
+	}
+
 	private record CoolDowns(List<Duration> heard) implements PenaltyStore.Listener {
 
 		@Override
@@ -404,6 +544,10 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 
 		@Override
 		public void ban(long revision, CallerKey caller, Duration left) {
+		}
+
+		@Override
+		public void unlisted(long revision, Duration left) {
 		}
 
 		@Override
