@@ -99,8 +99,9 @@ public final class RedisServer implements AutoCloseable {
 	}
 
 	/**
-	 * Starts the process anew on the same port, killing it first if need be. The data is
-	 * gone; what the server knows of its cluster or primary is not.
+	 * Starts the process anew on the same port, killing it first if need be. Only data
+	 * that this test wrote to disk with SAVE is still there, and what the server knows of
+	 * its cluster or primary.
 	 */
 	public synchronized void restart() {
 		kill();
@@ -112,6 +113,12 @@ public final class RedisServer implements AutoCloseable {
 		if (!reply.equals("+OK")) {
 			throw new IllegalStateException("FLUSHALL on " + this + ": " + reply);
 		}
+	}
+
+	/** Empties the server, and what it would load after a restart. */
+	void forget() {
+		flush();
+		this.home.forget();
 	}
 
 	/**

@@ -69,7 +69,7 @@ public final class RedisServers implements ParameterResolver, BeforeEachCallback
 
 	private static void reset(RedisServer server) {
 		server.revive();
-		server.flush();
+		server.forget();
 	}
 
 	private static final class Shared<T extends AutoCloseable> {

@@ -15,7 +15,7 @@ import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * The port and the folder of a server, which outlive its process: a restarted server
- * finds the configuration that Sentinels or its cluster left there, but no data.
+ * finds the configuration that Sentinels or its cluster left there, and what SAVE wrote.
  */
 record ServerHome(int port, Path directory) {
 
@@ -52,6 +52,11 @@ record ServerHome(int port, Path directory) {
 			.atMost(Duration.ofSeconds(30))
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofMillis(50));
+	}
+
+	/** Removes what SAVE wrote, which a later restart would load. */
+	void forget() {
+		Unchecked.call(() -> Files.deleteIfExists(this.directory.resolve("dump.rdb")));
 	}
 
 	void delete() {

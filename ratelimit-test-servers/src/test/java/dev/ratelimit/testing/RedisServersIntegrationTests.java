@@ -73,6 +73,17 @@ class RedisServersIntegrationTests {
 	}
 
 	@Test
+	void whatATestSavedIsNotLoadedInTheNext(RedisServer server) {
+		server.cli("SET", "key", "value");
+		server.cli("SAVE");
+		server.restart();
+		assertThat(server.cli("GET", "key")).isEqualTo("value");
+		RedisServers.reset();
+		server.restart();
+		assertThat(server.cli("DBSIZE")).isEqualTo("0");
+	}
+
+	@Test
 	void privateServerTakesOptions() {
 		try (RedisServer server = RedisServer.start("--maxmemory", "5mb")) {
 			assertThat(server.cli("CONFIG", "GET", "maxmemory")).isEqualTo("maxmemory\n5242880");
