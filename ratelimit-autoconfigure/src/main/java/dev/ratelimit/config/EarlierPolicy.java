@@ -14,6 +14,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rollout;
+import dev.ratelimit.web.PathCosts;
 
 /**
  * Upgrades a policy that an earlier release accepted and stored, so that it can be
@@ -34,8 +35,8 @@ final class EarlierPolicy {
 	}
 
 	/**
-	 * The document without stages and overrides that have no effect, with a unit on
-	 * durations, and with deadlines and holds of at least their minimum.
+	 * The document without stages, overrides and costs that have no effect, with a unit
+	 * on durations, and with deadlines and holds of at least their minimum.
 	 * @param changed gets the name of each field that the upgrade changes
 	 */
 	static Map<String, Object> upgrade(Map<String, Object> document, Consumer<String> changed) {
@@ -47,6 +48,9 @@ final class EarlierPolicy {
 			}
 			else if (is(POLICY, name, "overrides") && value instanceof List<?> overrides) {
 				upgraded.put(name, overrides(name, overrides, changed));
+			}
+			else if (is(POLICY, name, "costs") && value instanceof Map<?, ?> costs) {
+				upgraded.put(name, costs(name, costs, changed));
 			}
 			else if (is(POLICY, name, "rollout") && value instanceof Map<?, ?> rollout) {
 				upgraded.put(name, rollout(name, rollout, shadow, changed));
@@ -95,6 +99,15 @@ final class EarlierPolicy {
 			return (name.equals(Dimension.IP.name()) && IpAddress.parse(value) == null)
 					|| (name.equals(Dimension.API_KEY.name()) && ApiKeyDigest.isBroken(Dimension.API_KEY, value));
 		});
+	}
+
+	/** A cost for a path that is written encoded never applied. */
+	private static Map<Object, Object> costs(String at, Map<?, ?> costs, Consumer<String> changed) {
+		Map<Object, Object> effective = new LinkedHashMap<>(costs);
+		if (effective.keySet().removeIf((pattern) -> PathCosts.isUnreadable(String.valueOf(pattern)))) {
+			changed.accept(at);
+		}
+		return effective;
 	}
 
 	private static Map<Object, Object> rollout(String at, Map<?, ?> rollout, boolean shadow, Consumer<String> changed) {

@@ -45,6 +45,20 @@ public final class PathCosts {
 	}
 
 	/**
+	 * Whether no path costs what is written for this pattern, because it is no reading of
+	 * a path.
+	 */
+	public static boolean isUnreadable(String pattern) {
+		try {
+			PathReadings.requireReadable(pattern);
+			return false;
+		}
+		catch (IllegalArgumentException ex) {
+			return true;
+		}
+	}
+
+	/**
 	 * The costs of paths under a policy, {@code null} if all cost the same.
 	 */
 	static @Nullable CostPatterns compile(Policy policy) {

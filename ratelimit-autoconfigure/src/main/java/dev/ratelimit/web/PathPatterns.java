@@ -27,17 +27,21 @@ final class PathPatterns {
 
 	/**
 	 * Compiles a pattern, whose trailing slash is ignored as that of a path is.
-	 * @throws IllegalArgumentException if the text is not a pattern
+	 * @throws IllegalArgumentException if the text is not a pattern, or one that matches
+	 * no reading
 	 */
 	static PathPattern parse(String text) {
+		PathReadings.requireReadable(text);
 		return parse(text, PathPatternParser.defaultInstance);
 	}
 
 	/**
 	 * Compiles a pattern that matches in any case, as some upstreams route.
-	 * @throws IllegalArgumentException if the text is not a pattern
+	 * @throws IllegalArgumentException if the text is not a pattern, or one that matches
+	 * no reading
 	 */
 	static PathPattern parseAnyCase(String text) {
+		PathReadings.requireReadable(text.replace("%2f", "%2F"));
 		return parse(text, ANY_CASE);
 	}
 

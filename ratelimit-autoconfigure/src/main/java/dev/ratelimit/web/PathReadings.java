@@ -5,6 +5,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The ways in which a path can be understood. Servers disagree on {@code ..}, on encoded
@@ -26,7 +30,51 @@ import java.util.Set;
  */
 public final class PathReadings {
 
+	/** A variable of a path pattern; its expression may have braces of its own. */
+	private static final Pattern VARIABLE = Pattern.compile("\\{(?:[^{}]++|\\{[^{}]*+})*+}");
+
+	private static final Pattern QUERY = Pattern.compile("\\?[^/?&=*]+=");
+
+	/** Encoded characters that are wildcards or braces in a pattern. */
+	private static final Pattern SPECIAL = Pattern.compile("%(2A|3F|7B|7D)", Pattern.CASE_INSENSITIVE);
+
 	private PathReadings() {
+	}
+
+	/**
+	 * Checks that a path pattern can match a reading.
+	 * @throws IllegalArgumentException if it cannot, with the pattern to write instead
+	 */
+	static void requireReadable(String pattern) {
+		Matcher query = QUERY.matcher(VARIABLE.matcher(pattern).replaceAll("{}"));
+		if (query.find()) {
+			throw new IllegalArgumentException("a path has no query string, write "
+					+ pattern.substring(0, pattern.indexOf(query.group())) + " instead of " + pattern);
+		}
+		String readable = readable(pattern);
+		if (!readable.equals(pattern)) {
+			throw new IllegalArgumentException("paths are compared decoded and without empty segments, write "
+					+ readable + " instead of " + pattern);
+		}
+	}
+
+	private static String readable(String pattern) {
+		StringBuilder readable = new StringBuilder(pattern.length());
+		Matcher variable = VARIABLE.matcher(pattern);
+		int start = 0;
+		while (variable.find()) {
+			readable.append(literal(pattern.substring(start, variable.start()))).append(variable.group());
+			start = variable.end();
+		}
+		return readable.append(literal(pattern.substring(start))).toString();
+	}
+
+	/** An encoded slash stays: one reading has it. */
+	private static String literal(String text) {
+		return Stream.of(text.split("%2[Ff]", -1))
+			.map((part) -> decode(SPECIAL.matcher(part).replaceAll("?")))
+			.collect(Collectors.joining("%2F"))
+			.replaceAll("/{2,}", "/");
 	}
 
 	/**

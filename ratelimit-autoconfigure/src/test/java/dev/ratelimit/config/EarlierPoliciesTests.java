@@ -70,6 +70,7 @@ class EarlierPoliciesTests {
 					"\"rollout\": {\"stages\": [100], \"hold\": \"10\"}; rollout.hold",
 					"\"rollout\": {\"hold\": \"10ms\"}; rollout.hold",
 					"\"overrides\": [{\"when\": {\"ip\": \"10.0.0.0/8\"}, \"limits\": {\"all\": \"9/s\"}}]; overrides",
+					"\"costs\": {\"/a%20b\": 5}; costs",
 					"\"mode\": \"SHADOW\", \"rollout\": {\"stages\": [1, 100]}; rollout.stages" })
 	void versionOfAnEarlierReleaseComesIntoForceWithAWarningThatNamesTheField(String fields, String field,
 			CapturedOutput output) {

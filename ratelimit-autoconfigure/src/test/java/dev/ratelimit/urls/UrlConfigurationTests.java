@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -51,6 +52,12 @@ class UrlConfigurationTests {
 			"path=api,policy=api | URL entry 'writes': a path pattern starts with a slash | 'ratelimit.urls.writes.path'",
 			"path=/{a,policy=api | URL entry 'writes': not a path pattern | 'ratelimit.urls.writes.path'",
 			"path=/**/a/**/{*b}/c,policy=api | URL entry 'writes': not a path pattern | /orders/{id}",
+			"path=/a%20b/**,policy=api | paths are compared decoded and without empty segments, write /a b/** instead of /a%20b/** | 'ratelimit.urls.writes.path'",
+			"path=/%C3%BCber/{id:%41},policy=api | write /über/{id:%41} instead of | 'ratelimit.urls.writes.path'",
+			"path=/100%25/%2A,policy=api | write /100%/? instead of | 'ratelimit.urls.writes.path'",
+			"path=/api//x,policy=api | write /api/x instead of /api//x | 'ratelimit.urls.writes.path'",
+			"path=//,policy=api | write / instead of // | 'ratelimit.urls.writes.path'",
+			"path=/search?q=x,policy=api | a path has no query string, write /search instead of /search?q=x | 'ratelimit.urls.writes.path'",
 			"path=/api,policy=api,cost=-1 | the cost must be 0 to 90000000 but was -1 | 'ratelimit.urls.writes.cost'",
 			"path=/api,policy=api,cost=90000001 | the cost must be 0 to 90000000 | 'ratelimit.urls.writes.cost'",
 			"path=/api,policy=api,methods=PSOT | names method 'PSOT', which does not exist. | Did you mean 'POST'?",
@@ -64,6 +71,22 @@ class UrlConfigurationTests {
 			.run((context) -> requireFailure(context.getStartupFailure(), problem, fix));
 		this.reactive.withPropertyValues(properties)
 			.run((context) -> requireFailure(context.getStartupFailure(), problem, fix));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/a%2fb", "/a%2Fb", "/t?st", "/a=b", "/{id:a?=b}", "/{id:[0-9]{2}}/x", "/a b", "/100%",
+			"/a;v=1" })
+	void patternThatAReadingCanMatchIsAccepted(String path) {
+		this.servlet.withPropertyValues("ratelimit.urls.writes.path=" + path, "ratelimit.urls.writes.policy=api")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', value = { "/a%20b | write /a b instead of /a%20b",
+			"/a%2fb | write /a%2Fb instead of /a%2fb", "/api//x | write /api/x" })
+	void costOfAPathThatNoReadingCanBeFailsTheStart(String path, String problem) {
+		this.servlet.withPropertyValues("ratelimit.policies.api.costs[" + path + "]=2")
+			.run((context) -> requireFailure(context.getStartupFailure(), problem, ""));
 	}
 
 	private static void requireFailure(Throwable failure, String problem, String fix) {

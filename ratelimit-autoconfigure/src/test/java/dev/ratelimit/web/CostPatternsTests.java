@@ -117,6 +117,15 @@ class CostPatternsTests {
 	}
 
 	@ParameterizedTest
+	@CsvSource({ "/a%20b, write /a b instead of /a%20b", "/search?q=x, write /search instead of /search?q=x" })
+	void patternThatNoReadingCanMatchIsRefusedWithAFix(String pattern, String fix) {
+		Policy policy = policy().cost(pattern, 2).build();
+		assertThatIllegalArgumentException().isThrownBy(() -> PathCosts.validate(policy))
+			.withMessageContaining("policy 'orders', cost of '" + pattern + "'")
+			.withMessageContaining(fix);
+	}
+
+	@ParameterizedTest
 	@ValueSource(longs = { -1, 90_000_001 })
 	void whatIsNoCostIsRefused(long cost) {
 		Policy policy = policy().cost("/orders", cost).build();

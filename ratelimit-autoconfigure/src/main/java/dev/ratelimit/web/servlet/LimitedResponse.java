@@ -104,14 +104,20 @@ final class LimitedResponse extends HttpServletResponseWrapper {
 	 * The response has ended.
 	 * @param failure what the application threw, {@code null} if it answered
 	 */
-	synchronized void end(@Nullable Throwable failure) {
-		if (this.ended) {
-			return;
+	void end(@Nullable Throwable failure) {
+		int status;
+		List<CostTap> taps;
+		synchronized (this) {
+			if (this.ended) {
+				return;
+			}
+			this.ended = true;
+			status = (failure != null && !isCommitted()) ? SC_INTERNAL_SERVER_ERROR : getStatus();
+			commit(status);
+			taps = taps();
 		}
-		this.ended = true;
-		int status = (failure != null && !isCommitted()) ? SC_INTERNAL_SERVER_ERROR : getStatus();
-		commit(status);
-		for (CostTap tap : taps()) {
+		// Not under the monitor: the trailers are code of the application.
+		for (CostTap tap : taps) {
 			if (cost(tap.settling(), status) == null && isNamedByResponses(tap.settling())) {
 				tap.end(trailer(tap.settling().header()), failure == null && !this.cutOff);
 			}
@@ -185,7 +191,9 @@ final class LimitedResponse extends HttpServletResponseWrapper {
 
 	/** Bytes that are about to be written. */
 	private synchronized void writing(ByteBuffer part) {
-		taps().forEach((tap) -> tap.read(part));
+		if (!this.ended) {
+			taps().forEach((tap) -> tap.read(part));
+		}
 		this.written += part.remaining();
 		boolean whole = this.contentLength >= 0 && this.written >= this.contentLength;
 		if (whole || this.written >= getBufferSize()) {
@@ -288,7 +296,7 @@ final class LimitedResponse extends HttpServletResponseWrapper {
 
 	/** Another body takes the place of what was written so far. */
 	private synchronized void begin() {
-		if (this.taps != null) {
+		if (this.taps != null && !this.ended) {
 			this.taps.forEach(CostTap::drop);
 		}
 		this.taps = null;
