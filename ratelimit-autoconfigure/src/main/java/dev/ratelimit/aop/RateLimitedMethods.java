@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -54,6 +55,16 @@ final class RateLimitedMethods {
 	 */
 	List<RateLimitedMethod> known() {
 		return List.copyOf(this.known.values());
+	}
+
+	/**
+	 * All limited methods of a class, also those that no proxy can check.
+	 */
+	List<RateLimitedMethod> ofClass(Class<?> type) {
+		return Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(type, ReflectionUtils.USER_DECLARED_METHODS))
+			.map((method) -> find(method, type))
+			.filter((method) -> method != null)
+			.toList();
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package dev.ratelimit.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -7,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.InstanceSupplier;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
@@ -14,8 +17,8 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
-import org.springframework.core.type.MethodMetadata;
 import org.springframework.util.ClassUtils;
 
 import dev.ratelimit.config.RateLimitProperties;
@@ -41,37 +44,44 @@ class OnRedisBackend extends SpringBootCondition implements ConfigurationConditi
 
 	@Override
 	public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
-		ConditionMessage.Builder message = ConditionMessage.forCondition("rate limit backend");
-		Binder binder = Binder.get(context.getEnvironment());
+		Answer answer = answer(context.getEnvironment(), context.getBeanFactory(), context.getClassLoader());
+		return new ConditionOutcome(answer.redis(),
+				ConditionMessage.forCondition("rate limit backend").because(answer.reason()));
+	}
+
+	/**
+	 * Says where counters belong.
+	 */
+	static Answer answer(Environment environment, @Nullable ConfigurableListableBeanFactory beans,
+			@Nullable ClassLoader classes) {
+		Binder binder = Binder.get(environment);
 		RateLimitProperties.Backend backend = binder.bind("ratelimit.backend", RateLimitProperties.Backend.class)
 			.orElse(RateLimitProperties.Backend.AUTO);
 		return switch (backend) {
-			case REDIS -> ConditionOutcome.match(message.because("ratelimit.backend is redis"));
-			case MEMORY -> ConditionOutcome.noMatch(message.because("ratelimit.backend is memory"));
-			case AUTO -> auto(binder, context, message);
+			case REDIS -> new Answer(true, "ratelimit.backend is redis");
+			case MEMORY -> new Answer(false, "ratelimit.backend is memory");
+			case AUTO -> auto(binder, beans, classes);
 		};
 	}
 
-	private static ConditionOutcome auto(Binder binder, ConditionContext context, ConditionMessage.Builder message) {
+	private static Answer auto(Binder binder, @Nullable ConfigurableListableBeanFactory beans,
+			@Nullable ClassLoader classes) {
 		for (String where : WHERE) {
 			String name = "spring.data.redis." + where;
 			if (binder.bind(name, Bindable.listOf(String.class)).isBound()) {
-				return ConditionOutcome.match(message.because(name + " is set"));
+				return new Answer(true, name + " is set");
 			}
 		}
-		String bean = declaredByTheApplication(context);
-		return (bean != null) ? ConditionOutcome.match(message.foundExactly("bean '" + bean + "'"))
-				: ConditionOutcome.noMatch(message.because("no address of Redis is configured"));
+		String bean = (beans != null) ? declaredByTheApplication(beans, classes) : null;
+		return (bean != null) ? new Answer(true, "there is a bean '" + bean + "'")
+				: new Answer(false, "no address of Redis is configured");
 	}
 
-	private static @Nullable String declaredByTheApplication(ConditionContext context) {
-		ConfigurableListableBeanFactory factory = context.getBeanFactory();
-		if (factory == null) {
-			return null;
-		}
+	private static @Nullable String declaredByTheApplication(ConfigurableListableBeanFactory factory,
+			@Nullable ClassLoader classes) {
 		return BEANS.stream()
-			.filter((type) -> ClassUtils.isPresent(type, context.getClassLoader()))
-			.map((type) -> ClassUtils.resolveClassName(type, context.getClassLoader()))
+			.filter((type) -> ClassUtils.isPresent(type, classes))
+			.map((type) -> ClassUtils.resolveClassName(type, classes))
 			.flatMap((type) -> Stream.of(factory.getBeanNamesForType(type, true, false)))
 			.filter((name) -> !declaredByBoot(factory, name))
 			.findFirst()
@@ -82,10 +92,26 @@ class OnRedisBackend extends SpringBootCondition implements ConfigurationConditi
 		if (!factory.containsBeanDefinition(name)) {
 			return false;
 		}
-		BeanDefinition definition = factory.getBeanDefinition(name);
-		MethodMetadata method = (definition instanceof AnnotatedBeanDefinition annotated)
-				? annotated.getFactoryMethodMetadata() : null;
-		return method != null && method.getDeclaringClassName().startsWith("org.springframework.boot.");
+		String declaring = declaringClass(factory.getBeanDefinition(name));
+		return declaring != null && declaring.startsWith("org.springframework.boot.");
+	}
+
+	/** Definitions that were made ahead of time have no metadata of annotations. */
+	private static @Nullable String declaringClass(BeanDefinition definition) {
+		if (definition instanceof AnnotatedBeanDefinition annotated && annotated.getFactoryMethodMetadata() != null) {
+			return annotated.getFactoryMethodMetadata().getDeclaringClassName();
+		}
+		Method method = (definition instanceof RootBeanDefinition root
+				&& root.getInstanceSupplier() instanceof InstanceSupplier<?> supplier) ? supplier.getFactoryMethod()
+						: null;
+		return (method != null) ? method.getDeclaringClass().getName() : null;
+	}
+
+	/**
+	 * Where counters belong, and why.
+	 */
+	record Answer(boolean redis, String reason) {
+
 	}
 
 }

@@ -11,6 +11,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -78,6 +79,9 @@ import dev.ratelimit.web.TrustedProxies;
 @Import({ HashingConfiguration.class, MissingLettuce.class, RefusedConnectionsConfiguration.class })
 public final class RateLimitAutoConfiguration {
 
+	/** Bean of the counters that are in this process only. */
+	static final String MEMORY_COUNTERS = "rateLimitMemoryCounters";
+
 	private static final int MAX_HOT = 10_000;
 
 	/** How many versions of a policy are looked through for a good one. */
@@ -130,7 +134,7 @@ public final class RateLimitAutoConfiguration {
 				() -> new CounterKeys(properties.keyPrefix(), properties.identity().hash().dimensions(), epochs));
 	}
 
-	@Bean
+	@Bean(MEMORY_COUNTERS)
 	@ConditionalOnMissingBean(Counters.class)
 	MemoryCounters rateLimitMemoryCounters(RateLimitProperties properties, HotCounters hot) {
 		return new MemoryCounters(properties.memory().maxCounters(), MemoryCounters::systemMicros, System::nanoTime,
@@ -269,6 +273,11 @@ public final class RateLimitAutoConfiguration {
 	StartupLine rateLimitStartupLine(Policies policies, Counters counters, ModeSwitch modeSwitch,
 			Environment environment) {
 		return new StartupLine(policies, counters, modeSwitch, environment);
+	}
+
+	@Bean
+	BackendCheck rateLimitBackendCheck(ConfigurableListableBeanFactory beans, Environment environment) {
+		return new BackendCheck(beans, environment);
 	}
 
 	@Bean

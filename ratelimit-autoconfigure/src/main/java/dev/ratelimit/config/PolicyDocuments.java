@@ -21,6 +21,13 @@ import dev.ratelimit.store.RecordKey.Kind;
  */
 public final class PolicyDocuments implements RecordReader {
 
+	/**
+	 * The records that documents are read into, by reflection.
+	 */
+	public static Class<?>[] types() {
+		return new Class<?>[] { PolicyProperties.class, Quotas.class, Assignment.class };
+	}
+
 	private final PolicyMapper mapper;
 
 	public PolicyDocuments(PolicyMapper mapper) {

@@ -90,6 +90,15 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 	}
 
 	/**
+	 * Adds the limits that properties give to routes by id, as the gateway's own limiter
+	 * reads them. The arguments of a filter replace them.
+	 */
+	DistributedRateLimiter configured(Map<String, Config> configured) {
+		this.limits.configured(configured);
+		return this;
+	}
+
+	/**
 	 * Configurations by route id. Every configuration that is put here is checked.
 	 */
 	@Override
@@ -106,6 +115,9 @@ public class DistributedRateLimiter extends AbstractRateLimiter<DistributedRateL
 	public void onApplicationEvent(FilterArgsEvent event) {
 		if (event.getArgs().containsValue(this)) {
 			super.onApplicationEvent(event);
+			if (RouteLimits.DEFAULT_FILTERS.equals(event.getRouteId())) {
+				this.limits.checkConfigured();
+			}
 			if (this.limits.find(event.getRouteId()) == null) {
 				throw new InvalidPolicyException(
 						RouteLimits.where(event.getRouteId())

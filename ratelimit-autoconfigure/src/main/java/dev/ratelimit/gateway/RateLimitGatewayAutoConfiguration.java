@@ -1,5 +1,7 @@
 package dev.ratelimit.gateway;
 
+import java.util.Map;
+
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -8,10 +10,13 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
@@ -38,6 +43,9 @@ import dev.ratelimit.web.reactive.RefusedConnections;
 @ConditionalOnBean({ RateLimiter.class, GatewayProperties.class })
 public final class RateLimitGatewayAutoConfiguration {
 
+	/** The gateway's own property, so that limits by route id need not be rewritten. */
+	private static final String CONFIGURED = "spring.cloud.gateway.server.webflux.redis-rate-limiter.config";
+
 	@Bean
 	@ConditionalOnMissingBean
 	RateLimitGatewayFilterFactory rateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver,
@@ -61,9 +69,14 @@ public final class RateLimitGatewayAutoConfiguration {
 	@ConditionalOnMissingBean(name = "distributedRateLimiter")
 	DistributedRateLimiter distributedRateLimiter(ConfigurationService configuration, RateLimitProperties properties,
 			Policies inForce, RequestResolver resolver, HttpAnswers answers,
-			@Qualifier("rateLimitLimiterBuilder") ObjectProvider<RateLimiterBuilder> limiters) {
+			@Qualifier("rateLimitLimiterBuilder") ObjectProvider<RateLimiterBuilder> limiters,
+			Environment environment) {
+		Map<String, DistributedRateLimiter.Config> configured = Binder.get(environment)
+			.bind(CONFIGURED, Bindable.mapOf(String.class, DistributedRateLimiter.Config.class))
+			.orElse(Map.of());
 		return new DistributedRateLimiter(configuration, resolver, inForce,
-				(policies) -> limiters.getObject().policies(policies).build(), answers, properties.headers());
+				(policies) -> limiters.getObject().policies(policies).build(), answers, properties.headers())
+			.configured(configured);
 	}
 
 	/**

@@ -33,8 +33,24 @@ final class RouteLimits extends ConcurrentHashMap<String, Config> {
 	/** One per combination of rate and burst; they share their counters. */
 	private final transient Map<Quota, CallCheck> checks = new ConcurrentHashMap<>();
 
+	/** From properties that name routes, for filters without arguments. */
+	private transient volatile Map<String, Config> configured = Map.of();
+
 	RouteLimits(Function<Quota, CallCheck> factory) {
 		this.factory = factory;
+	}
+
+	/**
+	 * Sets the limits of routes whose filter has no arguments. They are checked when they
+	 * are looked up, because they may be those of the gateway's own limiter.
+	 */
+	void configured(Map<String, Config> configured) {
+		this.configured = Map.copyOf(configured);
+	}
+
+	/** Checks all limits that properties give. */
+	void checkConfigured() {
+		this.configured.keySet().forEach(this::own);
 	}
 
 	@Override
@@ -54,8 +70,18 @@ final class RouteLimits extends ConcurrentHashMap<String, Config> {
 	 * The limit of a route, else that of all routes; {@code null} if there is neither.
 	 */
 	@Nullable RouteLimit find(String routeId) {
+		RouteLimit limit = own(routeId);
+		return (limit != null) ? limit : own(DEFAULT_FILTERS);
+	}
+
+	private @Nullable RouteLimit own(String routeId) {
 		RouteLimit limit = this.loaded.get(routeId);
-		return (limit != null) ? limit : this.loaded.get(DEFAULT_FILTERS);
+		Config config = (limit == null) ? this.configured.get(routeId) : null;
+		if (config == null) {
+			return limit;
+		}
+		put(routeId, config);
+		return this.loaded.get(routeId);
 	}
 
 	long largestCost() {

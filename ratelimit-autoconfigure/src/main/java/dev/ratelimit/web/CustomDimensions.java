@@ -1,5 +1,6 @@
 package dev.ratelimit.web;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,9 +27,17 @@ final class CustomDimensions {
 	/** Names whose failure was logged. */
 	private final Set<String> failed = ConcurrentHashMap.newKeySet();
 
-	CustomDimensions(Map<String, DimensionResolver> resolvers) {
-		resolvers.keySet().forEach(CustomDimensions::requireNotBuiltIn);
-		this.resolvers = Map.copyOf(resolvers);
+	/**
+	 * @param logins whether claims of OIDC logins count
+	 */
+	CustomDimensions(Map<String, DimensionResolver> resolvers, boolean logins) {
+		Map<String, DimensionResolver> all = new HashMap<>(resolvers);
+		all.keySet().forEach(CustomDimensions::requireNotBuiltIn);
+		if (logins) {
+			all.replaceAll((name, resolver) -> (resolver instanceof DeclaredDimension declared) ? declared.withLogins()
+					: resolver);
+		}
+		this.resolvers = Map.copyOf(all);
 	}
 
 	/**

@@ -11,13 +11,14 @@ import org.springframework.util.ClassUtils;
 
 /**
  * A dimension of {@code ratelimit.dimensions}: one fact of a call, found without code.
- * Only a claim of a verified token is a verified fact. A fact that a call has more than
- * once is missing, as an upstream may take another of its values.
+ * Only a claim of a verified token or login is a verified fact. A fact that a call has
+ * more than once is missing, as an upstream may take another of its values.
  *
  * @param source where the fact is found
  * @param name name of the claim, header, parameter or cookie; empty for the others
+ * @param logins whether claims of OIDC logins count too
  */
-public record DeclaredDimension(Source source, String name) implements DimensionResolver {
+public record DeclaredDimension(Source source, String name, boolean logins) implements DimensionResolver {
 
 	private static final boolean SECURITY = ClassUtils.isPresent("org.springframework.security.core.Authentication",
 			DeclaredDimension.class.getClassLoader());
@@ -28,10 +29,24 @@ public record DeclaredDimension(Source source, String name) implements Dimension
 	/** Longest number: an exponent could make a text of any length. */
 	private static final int LONGEST_NUMBER = 64;
 
+	/**
+	 * A fact whose claims are those of tokens only.
+	 */
+	public DeclaredDimension(Source source, String name) {
+		this(source, name, false);
+	}
+
+	/**
+	 * The same fact where OIDC logins identify callers.
+	 */
+	DeclaredDimension withLogins() {
+		return new DeclaredDimension(this.source, this.name, true);
+	}
+
 	@Override
 	public @Nullable String resolve(WebCall call) {
 		return switch (this.source) {
-			case CLAIM -> SECURITY ? text(find(SecurityPrincipals.claims(call.principal()))) : null;
+			case CLAIM -> SECURITY ? text(find(SecurityPrincipals.claims(call.principal(), this.logins))) : null;
 			case HEADER -> only(call.headers(this.name));
 			case QUERY -> only(call.query(this.name));
 			case COOKIE -> only(call.cookies(this.name));

@@ -195,7 +195,9 @@ final class IdentityResolver {
 			return null;
 		}
 		try {
-			return Identity.text(SecurityPrincipals.claims(call.principal()).get(claim));
+			return Identity
+				.text(SecurityPrincipals.claims(call.principal(), this.options.resolvers().contains(CallerSource.OIDC))
+					.get(claim));
 		}
 		catch (RuntimeException ex) {
 			// The identity says that the principal failed.

@@ -52,7 +52,7 @@ public final class RequestResolver {
 	 */
 	public RequestResolver(IdentityOptions identity, String region, Map<String, DimensionResolver> dimensions,
 			@Nullable ApiKeyVerifier verifier, List<CallerResolver> callers, Supplier<PolicySet> policies) {
-		this.custom = new CustomDimensions(dimensions);
+		this.custom = new CustomDimensions(dimensions, identity.resolvers().contains(CallerSource.OIDC));
 		this.clientIp = new ClientIp(identity);
 		this.identities = new IdentityResolver(identity, this.clientIp, new KnownKeys(identity.apiKeys(), verifier),
 				callers);

@@ -39,6 +39,15 @@ final class SecurityCallers {
 		};
 	}
 
+	/**
+	 * The claims of a user after an OIDC login, empty for any other caller.
+	 */
+	static Map<String, Object> loginClaims(@Nullable Principal principal) {
+		Map<String, Object> claims = (principal instanceof Authentication authentication
+				&& authentication.isAuthenticated()) ? Oidc.claims(authentication) : null;
+		return (claims != null) ? claims : Map.of();
+	}
+
 	private static CallerResolver resolver(Function<Authentication, CallerResolver.@Nullable Caller> callers) {
 		return (call) -> {
 			Principal principal = call.principal();
@@ -85,13 +94,15 @@ final class SecurityCallers {
 	private static final class Oidc {
 
 		static CallerResolver.@Nullable Caller caller(Authentication authentication, IdentityOptions options) {
-			if (!(authentication.getPrincipal() instanceof OidcUser user)) {
-				return null;
-			}
-			Map<String, Object> claims = user.getClaims();
-			return new CallerResolver.Caller(Identity.text(claims.get(options.tenantClaim())),
-					Identity.text(claims.get(options.userClaim())), Identity.text(claims.get(options.tierClaim())),
-					roles(authentication));
+			Map<String, Object> claims = claims(authentication);
+			return (claims == null) ? null
+					: new CallerResolver.Caller(Identity.text(claims.get(options.tenantClaim())),
+							Identity.text(claims.get(options.userClaim())),
+							Identity.text(claims.get(options.tierClaim())), roles(authentication));
+		}
+
+		static @Nullable Map<String, Object> claims(Authentication authentication) {
+			return (authentication.getPrincipal() instanceof OidcUser user) ? user.getClaims() : null;
 		}
 
 	}

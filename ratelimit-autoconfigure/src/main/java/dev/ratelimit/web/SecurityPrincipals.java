@@ -47,6 +47,15 @@ final class SecurityPrincipals {
 	}
 
 	/**
+	 * The claims of a verified token, else of an OIDC login.
+	 * @param logins whether the claims of logins count, which needs OAuth 2
+	 */
+	static Map<String, Object> claims(@Nullable Principal principal, boolean logins) {
+		Map<String, Object> claims = claims(principal);
+		return (claims.isEmpty() && logins) ? SecurityCallers.loginClaims(principal) : claims;
+	}
+
+	/**
 	 * Whether a principal comes with a verified token.
 	 */
 	static boolean hasToken(@Nullable Principal principal) {

@@ -2,10 +2,14 @@ package dev.ratelimit.config;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -13,15 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import dev.ratelimit.Algorithm;
-import dev.ratelimit.Dimension;
-import dev.ratelimit.Enforcement;
-import dev.ratelimit.FailureMode;
-import dev.ratelimit.MissingIdentity;
 import dev.ratelimit.json.JsonReader;
 import dev.ratelimit.web.CallerSource;
 import dev.ratelimit.web.HeaderOptions;
-import dev.ratelimit.web.UrlLimit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,20 +28,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ValueHintsTests {
 
-	private static final List<String> DIMENSIONS = Dimension.BUILT_IN.stream().map(Dimension::name).toList();
-
 	static Stream<Arguments> values() {
-		return Stream.of(Arguments.of("ratelimit.allow.keys", DIMENSIONS),
-				Arguments.of("ratelimit.deny.keys", DIMENSIONS),
-				Arguments.of("ratelimit.headers.style", names(HeaderOptions.Style.values())),
-				Arguments.of("ratelimit.identity.resolvers", names(CallerSource.values())),
-				Arguments.of("ratelimit.policies.algorithm", names(Algorithm.values())),
-				Arguments.of("ratelimit.policies.enforcement", names(Enforcement.values())),
-				Arguments.of("ratelimit.policies.limits.by", DIMENSIONS),
-				Arguments.of("ratelimit.policies.mode", names(PolicyProperties.Mode.values())),
-				Arguments.of("ratelimit.policies.on-failure", names(FailureMode.values())),
-				Arguments.of("ratelimit.policies.on-missing-identity", names(MissingIdentity.values())),
-				Arguments.of("ratelimit.urls.methods", UrlLimit.METHODS));
+		return Stream.of(Arguments.of("ratelimit.headers.style", names(HeaderOptions.Style.values())),
+				Arguments.of("ratelimit.identity.resolvers", names(CallerSource.values())));
 	}
 
 	@ParameterizedTest
@@ -60,6 +47,21 @@ class ValueHintsTests {
 			.containsExactlyElementsOf(values().map((arguments) -> arguments.get()[0]).toList());
 	}
 
+	/**
+	 * Editors ignore any other name, such as that of a field inside a map or a list:
+	 * there they offer the constants of its type.
+	 */
+	@Test
+	void everyHintIsAboutAProperty() throws IOException {
+		Set<Object> properties = metadata("spring-configuration-metadata.json", "properties").stream()
+			.<Object>map((property) -> property.get("name"))
+			.collect(Collectors.toSet());
+		assertThat(properties).contains("ratelimit.backend");
+		assertThat(hints()).isNotEmpty()
+			.allSatisfy((hint) -> assertThat(properties)
+				.contains(String.valueOf(hint.get("name")).replaceAll("\\.(keys|values)$", "")));
+	}
+
 	private static List<String> names(Enum<?>... values) {
 		return Arrays.stream(values).map((value) -> value.name().toLowerCase(Locale.ROOT).replace('_', '-')).toList();
 	}
@@ -71,11 +73,18 @@ class ValueHintsTests {
 	}
 
 	private static List<Map<?, ?>> hints() throws IOException {
-		String name = "/META-INF/additional-spring-configuration-metadata.json";
-		try (InputStream input = ValueHintsTests.class.getResourceAsStream(name)) {
-			assertThat(input).isNotNull();
-			List<?> hints = (List<?>) JsonReader.object(input.readAllBytes()).get("hints");
-			return hints.stream().<Map<?, ?>>map((hint) -> (Map<?, ?>) hint).toList();
+		return metadata("additional-spring-configuration-metadata.json", "hints");
+	}
+
+	/** Other libraries have files of the same name. */
+	private static InputStream open(String file) throws IOException {
+		return Files.newInputStream(Path.of("target", "classes", "META-INF", file));
+	}
+
+	private static List<Map<?, ?>> metadata(String file, String part) throws IOException {
+		try (InputStream input = open(file)) {
+			List<?> entries = (List<?>) JsonReader.object(input.readAllBytes()).get(part);
+			return entries.stream().<Map<?, ?>>map((entry) -> (Map<?, ?>) entry).toList();
 		}
 	}
 

@@ -3,6 +3,7 @@ package dev.ratelimit.gateway;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -94,6 +95,62 @@ class RouteConfigurationTests {
 	}
 
 	@Test
+	void limitOfTheStandInComesFromThePropertiesOfTheGatewaysLimiter() {
+		List<String> routes = new ArrayList<>(standIn(0));
+		routes.addAll(standIn(1));
+		routes.addAll(List.of(NEW + "redis-rate-limiter.config.r0.replenish-rate=1",
+				NEW + "redis-rate-limiter.config.r0.burst-capacity=60",
+				NEW + "redis-rate-limiter.config.r0.requested-tokens=60",
+				NEW + "redis-rate-limiter.config.r1.replenish-rate=1",
+				NEW + "redis-rate-limiter.config.r1.requested-tokens=1",
+				NEW + "routes[1].filters[0].args.redis-rate-limiter.replenishRate=1",
+				NEW + "routes[1].filters[0].args.redis-rate-limiter.burstCapacity=60",
+				NEW + "routes[1].filters[0].args.redis-rate-limiter.requestedTokens=30"));
+		try (ConfigurableApplicationContext context = start(routes.toArray(String[]::new))) {
+			assertThat(statuses(client(context), "/r0", 2)).containsExactly(200, 429);
+			assertThat(statuses(client(context), "/r1", 3)).containsExactly(200, 200, 429);
+		}
+	}
+
+	@Test
+	void defaultFilterOfTheStandInHasTheLimitsOfTheProperties(CapturedOutput output) {
+		List<String> routes = new ArrayList<>(List.of(NEW + "default-filters[0].name=RequestRateLimiter",
+				NEW + "default-filters[0].args.rate-limiter=#{@distributedRateLimiter}",
+				NEW + "redis-rate-limiter.config.defaultFilters.replenish-rate=1",
+				NEW + "redis-rate-limiter.config.defaultFilters.burst-capacity=60",
+				NEW + "redis-rate-limiter.config.defaultFilters.requested-tokens=30",
+				NEW + "redis-rate-limiter.config.a.replenish-rate=1",
+				NEW + "redis-rate-limiter.config.a.burst-capacity=60",
+				NEW + "redis-rate-limiter.config.a.requested-tokens=60"));
+		for (String route : List.of("a", "b")) {
+			String prefix = NEW + "routes[" + (route.charAt(0) - 'a') + "].";
+			routes.addAll(List.of(prefix + "id=" + route, prefix + "uri=forward:///",
+					prefix + "predicates[0]=Path=/" + route, prefix + "filters[0]=SetPath=/upstream"));
+		}
+		try (ConfigurableApplicationContext context = start(routes.toArray(String[]::new))) {
+			assertThat(statuses(client(context), "/a", 2)).containsExactly(200, 429);
+			assertThat(statuses(client(context), "/b", 3)).containsExactly(200, 200, 429);
+		}
+		routes.add(NEW + "redis-rate-limiter.config.b.replenish-rate=0");
+		assertThatException().isThrownBy(() -> start(routes.toArray(String[]::new)));
+		assertThat(output).contains("route 'b': redis-rate-limiter.replenishRate cannot be 0.");
+	}
+
+	@Test
+	void emptyKeyIsAnsweredByTheGatewaysFilter() {
+		List<String> route = new ArrayList<>(standIn(0));
+		route.add(NEW + "routes[0].filters[0].args.redis-rate-limiter.replenishRate=1");
+		try (ConfigurableApplicationContext context = start(route.toArray(String[]::new))) {
+			client(context).get().uri("/r0").exchange().expectStatus().isForbidden();
+		}
+		route.add(NEW + "routes[0].filters[0].args.deny-empty-key=false");
+		try (ConfigurableApplicationContext context = start(route.toArray(String[]::new))) {
+			client(context).get().uri("/r0").exchange().expectStatus().isOk();
+			client(context).get().uri("/r0").exchange().expectStatus().isOk();
+		}
+	}
+
+	@Test
 	void routeThatIsWrittenAtRunTimeAndCannotBeMeantLeavesTheOthersAsTheyAre(CapturedOutput output) {
 		List<String> route = new ArrayList<>(standIn(0));
 		route.add(NEW + "routes[0].filters[0].args.redis-rate-limiter.replenishRate=1");
@@ -137,6 +194,18 @@ class RouteConfigurationTests {
 				route + "filters[0].name=RequestRateLimiter",
 				route + "filters[0].args.rate-limiter=#{@distributedRateLimiter}",
 				route + "filters[1]=SetPath=/upstream");
+	}
+
+	private static List<Integer> statuses(WebTestClient client, String path, int times) {
+		return IntStream.range(0, times)
+			.mapToObj((i) -> client.get()
+				.uri(path)
+				.header("X-Key", "a")
+				.exchange()
+				.returnResult(String.class)
+				.getStatus()
+				.value())
+			.toList();
 	}
 
 	private static WebTestClient client(ConfigurableApplicationContext context) {

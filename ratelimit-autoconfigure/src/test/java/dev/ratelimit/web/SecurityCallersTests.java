@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.core.authority.AuthorityUtils;
@@ -21,6 +22,11 @@ import org.springframework.security.oauth2.core.oidc.user.DefaultOidcUser;
 import org.springframework.security.oauth2.jwt.Jwt;
 import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationToken;
 import org.springframework.security.web.authentication.preauth.PreAuthenticatedAuthenticationToken;
+
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Request;
+import dev.ratelimit.policy.PolicySet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -106,6 +112,47 @@ class SecurityCallersTests {
 		VerifiedTenant named = VerifiedTenant.of(USER, IdentityOptions.DEFAULTS,
 				List.of((call) -> new CallerResolver.Caller("mine", null, null, Set.of("ROLE_A"))));
 		assertThat(named).isEqualTo(new VerifiedTenant("mine", null, Set.of("ROLE_A")));
+	}
+
+	@Test
+	void claimsOfALoginAreReadWhereOidcIsConfigured() {
+		assertThat(plan(LOGIN, CallerSource.OIDC)).isEqualTo("pro");
+		assertThat(plan(LOGIN)).isNull();
+		assertThat(plan(LOGIN, CallerSource.X509)).isNull();
+		TestingAuthenticationToken anybody = new TestingAuthenticationToken(
+				((TestingAuthenticationToken) LOGIN).getPrincipal(), "");
+		anybody.setAuthenticated(false);
+		assertThat(plan(anybody, CallerSource.OIDC)).isNull();
+	}
+
+	@Test
+	void claimOfATokenIsNotTakenFromALogin() {
+		Principal token = new JwtAuthenticationToken(
+				new Jwt("token", null, null, Map.of("alg", "none"), Map.of("sub", "bob", "tier", "free")), List.of());
+		assertThat(plan(token, CallerSource.OIDC)).isEqualTo("free");
+	}
+
+	@Test
+	void apiKeyInAClaimOfALoginIsVerified() {
+		IdentityOptions options = new IdentityOptions("tenant_id", "sub", "tier", "", "", "tier", Map.of(), Map.of(), 0,
+				List.of(), false, 64, IdentityOptions.DEFAULTS.hash(), List.of(CallerSource.OIDC));
+		Identity identity = new IdentityResolver(options, new ClientIp(options), new KnownKeys(Map.of(), null),
+				List.of())
+			.resolve(CALL.as(LOGIN))
+			.join();
+		assertThat(identity.apiKey()).isEqualTo("pro");
+		assertThat(identity.apiKeyVerified()).isTrue();
+	}
+
+	/** The dimension 'plan', from the claim 'tier'. */
+	private static @Nullable String plan(Principal principal, CallerSource... sources) {
+		Dimension plan = new Dimension("plan");
+		PolicySet policies = PolicySet.of(Policy.builder("orders").limit("per-plan", List.of(plan), "1/s").build());
+		RequestResolver resolver = new RequestResolver(options(sources), "local",
+				Map.of("plan", new DeclaredDimension(DeclaredDimension.Source.CLAIM, "tier")), null, List.of(),
+				() -> policies);
+		Request request = resolver.resolve(CALL.as(principal), "orders", null, Map.of()).join();
+		return request.dimensions().get(plan);
 	}
 
 	private static X509Certificate certificate() throws CertificateException {
