@@ -21,7 +21,7 @@ class PlainEnglishTests {
 
 	private static final Path ROOT = Path.of("..");
 
-	private static final Set<String> TEXTS = Set.of("java", "md", "lua", "yml", "yaml");
+	private static final Set<String> TEXTS = Set.of("java", "md", "lua", "yml", "yaml", "json", "proto", "sql", "py");
 
 	/** Two dots stand for any words of the same sentence. */
 	private static final List<Pattern> RIDDLES = Stream
@@ -37,7 +37,8 @@ class PlainEnglishTests {
 			.contains(ROOT.resolve("README.md"), ROOT.resolve("CHANGELOG.md"), ROOT.resolve("CONTRIBUTING.md"),
 					ROOT.resolve("docs/policies.md"), ROOT.resolve("config-samples/gateway.yml"),
 					ROOT.resolve("ratelimit-core/src/main/resources/META-INF/ratelimit/gcra.lua"),
-					ROOT.resolve("ratelimit-gateway-app/src/main/resources/application.yml"));
+					ROOT.resolve("ratelimit-gateway-app/src/main/resources/application.yml"),
+					ROOT.resolve("ratelimit-grpc/src/main/proto/ratelimit/v1/ratelimit.proto"));
 		assertThat(files.stream().flatMap(PlainEnglishTests::riddles)).isEmpty();
 	}
 
@@ -57,8 +58,8 @@ class PlainEnglishTests {
 
 	private static List<Path> files() throws IOException {
 		try (Stream<Path> modules = Files.list(ROOT)) {
-			Stream<Path> folders = modules
-				.flatMap((module) -> Stream.of(module.resolve("src/main/java"), module.resolve("src/main/resources")));
+			Stream<Path> folders = modules.flatMap((module) -> Stream.of("java", "resources", "proto", "python")
+				.map((name) -> module.resolve("src/main").resolve(name)));
 			return Stream
 				.of(Stream.of("README.md", "CHANGELOG.md", "CONTRIBUTING.md").map(ROOT::resolve),
 						Stream.concat(Stream.of("docs", "config-samples").map(ROOT::resolve), folders)

@@ -1,7 +1,6 @@
 package dev.ratelimit.config;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -10,6 +9,7 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
+import dev.ratelimit.EnumText;
 import dev.ratelimit.config.RateLimitProperties.Backend;
 import dev.ratelimit.config.RateLimitProperties.PoliciesStore;
 import dev.ratelimit.web.CallerSource;
@@ -78,7 +78,7 @@ final class RequiredClasses {
 	}
 
 	private static void requireResolver(CallerSource source, ClassLoader classLoader) {
-		String name = source.name().toLowerCase(Locale.ROOT).replace('_', '-');
+		String name = EnumText.of(source);
 		boolean oidc = source == CallerSource.OIDC;
 		require("'ratelimit.identity.resolvers' has " + name, oidc ? OIDC : USERS, classLoader,
 				"Add the dependency org.springframework.boot:spring-boot-starter-"

@@ -1,6 +1,6 @@
 package dev.ratelimit.store;
 
-import java.util.Locale;
+import dev.ratelimit.EnumText;
 
 /**
  * Identifies a record.
@@ -47,7 +47,7 @@ public record RecordKey(Kind kind, String id) {
 	}
 
 	/** Kinds of records. */
-	public enum Kind {
+	public enum Kind implements EnumText {
 
 		/** A whole policy. */
 		POLICY,
@@ -68,11 +68,7 @@ public record RecordKey(Kind kind, String id) {
 		DENY,
 
 		/** A kind of a newer release: kept, and without effect. */
-		UNKNOWN;
-
-		public String text() {
-			return name().toLowerCase(Locale.ROOT);
-		}
+		UNKNOWN
 
 	}
 

@@ -37,7 +37,8 @@ final class CallerShare {
 
 	/**
 	 * Bits of an IPv6 address that identify a caller: one caller usually has a whole /64
-	 * network.
+	 * network. Fixed, unlike the prefix that counters use, so that a change of the
+	 * configuration moves no caller to another version.
 	 */
 	private static final int IPV6_PREFIX = 64;
 
