@@ -220,7 +220,18 @@ public final class PolicyAdmin {
 					.thenApply((written) -> new AdminAccess.Result(before, text(written),
 							new JsonObject().with("id", id)
 								.withAll(PolicyView.of(written))
-								.with("revision", written.revision()))));
+								.with("revision", written.revision())
+								.with("warnings", warnings(id, written)))));
+	}
+
+	private @Nullable List<String> warnings(String id, RecordVersion written) {
+		if (written.deleted()) {
+			return null;
+		}
+		Policy policy = this.reader.stored(id, written.version(), ControlPlane.document(written), (field) -> {
+		});
+		List<String> warnings = this.reader.warnings(policy);
+		return warnings.isEmpty() ? null : warnings;
 	}
 
 	/** A version of the store goes before one of the configuration. */

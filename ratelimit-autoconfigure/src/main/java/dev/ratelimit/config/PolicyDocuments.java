@@ -113,6 +113,11 @@ public final class PolicyDocuments implements RecordReader {
 	}
 
 	@Override
+	public List<String> warnings(Policy policy) {
+		return this.mapper.warningsOfWritten(policy);
+	}
+
+	@Override
 	public Map<String, Object> document(Policy policy) {
 		return PolicyDocument.of(policy);
 	}

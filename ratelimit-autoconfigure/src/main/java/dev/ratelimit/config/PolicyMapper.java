@@ -60,10 +60,17 @@ public final class PolicyMapper {
 	}
 
 	/**
-	 * Warnings about a policy.
+	 * Warnings about a policy of the configuration.
 	 */
 	List<String> warnings(Policy policy) {
 		return PolicyWarnings.warnings(policy, this.chosen);
+	}
+
+	/**
+	 * Warnings about a policy that was written at run time.
+	 */
+	List<String> warningsOfWritten(Policy policy) {
+		return PolicyWarnings.ofWritten(policy, this.chosen);
 	}
 
 	public PolicySet map(RateLimitProperties properties) {

@@ -1,7 +1,10 @@
 package dev.ratelimit.config;
 
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
@@ -35,6 +38,9 @@ public final class PolicyWarnings {
 
 	/** Tiers that differ by at most this factor are not warned about. */
 	private static final long UNEVEN = 10;
+
+	private static final String ONE_TIER = "give all callers of a counter one tier, or count each tier by a limit "
+			+ "of its own";
 
 	private PolicyWarnings() {
 	}
@@ -75,10 +81,24 @@ public final class PolicyWarnings {
 	}
 
 	/**
-	 * Warnings about a policy.
+	 * Warnings about a policy of the configuration.
 	 * @param chosen names of dimensions whose values callers choose
 	 */
 	static List<String> warnings(Policy policy, Set<String> chosen) {
+		List<String> warnings = new ArrayList<>(ofWritten(policy, chosen));
+		Rollout rollout = policy.settings().rollout();
+		if (!rollout.stages().isEmpty()) {
+			warnings.add("Policy '" + policy.id() + "' has stages, but a policy in the configuration stays at its "
+					+ rollout.percent() + " %; write it through the actuator endpoint to roll it out in stages");
+		}
+		return warnings;
+	}
+
+	/**
+	 * Warnings about a policy that was written at run time.
+	 * @param chosen names of dimensions whose values callers choose
+	 */
+	static List<String> ofWritten(Policy policy, Set<String> chosen) {
 		List<String> warnings = new ArrayList<>();
 		escaped(policy, chosen).ifPresent(warnings::add);
 		if (policy.algorithm() == Algorithm.FIXED_WINDOW) {
@@ -93,11 +113,6 @@ public final class PolicyWarnings {
 					+ "' counts by api-key only: a caller that sends another unverified key with each request is never "
 					+ "limited; add a limit by ip"));
 		policy.limits().forEach((limit) -> unevenTiers(policy, limit, warnings));
-		Rollout rollout = policy.settings().rollout();
-		if (!rollout.stages().isEmpty()) {
-			warnings.add("Policy '" + policy.id() + "' has stages, but a policy in the configuration stays at its "
-					+ rollout.percent() + " %; write it through the actuator endpoint to roll it out in stages");
-		}
 		if (policy.settings().idempotency() != null && policy.limits().stream().noneMatch(Limit::penalises)) {
 			warnings.add("Policy '" + policy.id() + "' has idempotency but no limit by user, api-key or ip: callers "
 					+ "that share its counters also share request ids, so one can be admitted as a retry of another; "
@@ -148,21 +163,43 @@ public final class PolicyWarnings {
 		if (limit.by().contains(Dimension.USER) || limit.by().contains(Dimension.API_KEY)) {
 			return;
 		}
-		Map<Duration, LongSummaryStatistics> bursts = Stream
+		Map<Duration, List<Quota>> tiers = Stream
 			.concat(Stream.of(limit.quotas()),
 					policy.settings().tiers().values().stream().map((tier) -> tier.limits().get(limit.name())))
 			.filter(Objects::nonNull)
 			.flatMap(List::stream)
-			.collect(Collectors.groupingBy(Quota::window, TreeMap::new, Collectors.summarizingLong(Quota::burst)));
-		bursts.forEach((window, burst) -> {
-			if (burst.getMax() > UNEVEN * burst.getMin()) {
-				warnings.add("Tiers of limit '" + limit.name() + "' of policy '" + policy.id() + "' have from "
-						+ burst.getMin() + " to " + burst.getMax() + " permits at once per " + Quota.text(window)
+			.collect(Collectors.groupingBy(Quota::window, TreeMap::new, Collectors.toList()));
+		tiers.forEach((window, quotas) -> {
+			LongSummaryStatistics bursts = quotas.stream().mapToLong(Quota::burst).summaryStatistics();
+			DoubleSummaryStatistics fills = quotas.stream()
+				.mapToDouble(PolicyWarnings::windowsToFill)
+				.summaryStatistics();
+			String which = "Tiers of limit '" + limit.name() + "' of policy '" + policy.id() + "' ";
+			if (bursts.getMax() > UNEVEN * bursts.getMin()) {
+				warnings.add(which + "have from " + bursts.getMin() + " to " + bursts.getMax() + " permits at once per "
+						+ Quota.text(window)
 						+ ". Where callers of different tiers share a counter, those with few are refused while those "
-						+ "with many are busy; give all callers of a counter one tier, or count each tier by a limit "
-						+ "of its own");
+						+ "with many are busy; " + ONE_TIER);
+			}
+			else if (policy.algorithm().hasBurst() && fills.getMax() >= UNEVEN * fills.getMin()) {
+				warnings.add(which + "need from " + seconds(fills.getMin(), window) + " to "
+						+ seconds(fills.getMax(), window) + " to fill up per " + Quota.text(window)
+						+ ". Where callers of different tiers share a counter, those that fill up soon are refused "
+						+ "after the others have used a small part; " + ONE_TIER);
 			}
 		});
+	}
+
+	/** Callers that share a counter share the time until it is full. */
+	private static double windowsToFill(Quota quota) {
+		return (double) quota.burst() / quota.permits();
+	}
+
+	private static String seconds(double windows, Duration window) {
+		return BigDecimal.valueOf(windows * window.toSeconds())
+			.round(new MathContext(3))
+			.stripTrailingZeros()
+			.toPlainString() + "s";
 	}
 
 	/** Keys of a tier that no policy has get the default quotas. */

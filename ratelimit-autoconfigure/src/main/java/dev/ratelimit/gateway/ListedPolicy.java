@@ -1,6 +1,5 @@
 package dev.ratelimit.gateway;
 
-import java.time.InstantSource;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -9,7 +8,8 @@ import dev.ratelimit.policy.PolicySet;
 
 /**
  * Own policies with the allow- and deny-list in force. The policies are compiled once,
- * because remembered refusals belong to a compiled policy.
+ * because remembered refusals belong to a compiled policy. Their counters are their own:
+ * the policies of two routes have one id, but no counter in common.
  */
 final class ListedPolicy implements Supplier<PolicySet> {
 
@@ -41,8 +41,7 @@ final class ListedPolicy implements Supplier<PolicySet> {
 	}
 
 	private PolicySet with(PolicySet inForce) {
-		return new PolicySet(this.policies, inForce.allowList(), inForce.denyList(), inForce.records(),
-				InstantSource.system());
+		return PolicySet.apart(this.policies, inForce.allowList(), inForce.denyList(), inForce.records());
 	}
 
 }

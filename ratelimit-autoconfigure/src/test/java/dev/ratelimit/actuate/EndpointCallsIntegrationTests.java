@@ -2,6 +2,9 @@ package dev.ratelimit.actuate;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -271,6 +274,46 @@ class EndpointCallsIntegrationTests {
 					"{\"field\": \"limits\"}");
 			wrong(HttpMethod.POST, "policies/orders", POLICY.formatted("9/699s"), 400, "{\"field\": \"limits\"}");
 		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void pageWithWindowsThatOneCounterCannotKeepIsNotWritten(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			wrong(HttpMethod.POST, "import", page("9/100s", "9/30s", "9/699s"), 400,
+					"{\"field\": \"records[2].limits\"}");
+			wrong(HttpMethod.POST, "import", page(IntStream.rangeClosed(1, 10).mapToObj((i) -> "9/" + i + "d")), 400,
+					"{\"field\": \"records[8].limits\"}");
+			read("", "{\"revision\": 0}");
+			done(HttpMethod.POST, "import", page("9/100s", "9/30s", "9/100s"), "{\"records\": 3}");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void policyThatIsProbablyAMistakeIsWrittenWithAWarning(WebStack stack, RedisServer redis) {
+		run(stack, redis, () -> {
+			String tiers = "\"}}, \"tiers\": {\"pro\": {\"limits\": {\"per-tenant\": \"1000/m burst 100\"}}}}, \"reason\"";
+			done(HttpMethod.POST, "policies/orders", POLICY.formatted("100/m").replace("\"}}}, \"reason\"", tiers),
+					"{\"version\": 1, \"warnings\": [\"Tiers of limit 'per-tenant' of policy 'orders' need from 6s to 60s "
+							+ "to fill up per 1m. Where callers of different tiers share a counter, those that fill up "
+							+ "soon are refused after the others have used a small part; give all callers of a counter "
+							+ "one tier, or count each tier by a limit of its own\"]}");
+		});
+	}
+
+	private static String page(String... quotas) {
+		return page(Stream.of(quotas));
+	}
+
+	/** An override of each quota, for a tenant of its own. */
+	private static String page(Stream<String> quotas) {
+		AtomicInteger tenant = new AtomicInteger();
+		return quotas
+			.map((quota) -> "{\"kind\": \"override\", \"policy\": \"orders\", \"dimension\": \"tenant\", "
+					+ "\"value\": \"tenant-" + tenant.incrementAndGet() + "\", \"limits\": {\"per-tenant\": \"" + quota
+					+ "\"}}")
+			.collect(Collectors.joining(", ", "{\"records\": [", "]}"));
 	}
 
 	@ParameterizedTest

@@ -26,6 +26,17 @@ class PolicyWarningsTests {
 	}
 
 	@Test
+	void tiersOfASharedCounterThatFillUpAtDifferentSpeedsAreNamed() {
+		Policy policy = Policy.builder("orders")
+			.limit("shared", List.of(Dimension.TENANT), "100/m")
+			.tier("pro", new Tier(Map.of("shared", List.of(Quota.parse("1000/m burst 100"))), null))
+			.build();
+		assertThat(PolicyWarnings.warnings(policy, Set.of())).singleElement()
+			.asString()
+			.startsWith("Tiers of limit 'shared' of policy 'orders' need from 6s to 60s to fill up per 1m. ");
+	}
+
+	@Test
 	void counterOfOneCallerHasOneTier() {
 		assertThat(PolicyWarnings.warnings(policy(List.of(Dimension.TENANT, Dimension.USER), "1000/s"), Set.of()))
 			.isEmpty();

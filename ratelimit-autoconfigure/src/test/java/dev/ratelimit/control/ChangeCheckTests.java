@@ -78,6 +78,11 @@ class ChangeCheckTests {
 	private static final class TimesOnly implements RecordReader {
 
 		@Override
+		public List<String> warnings(Policy policy) {
+			return List.of();
+		}
+
+		@Override
 		public Policy policy(String id, long version, Map<String, Object> document) {
 			return ChangeCheckTests.policy(Instant.parse(document.get("valid-from").toString()));
 		}

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -47,6 +48,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class DistributedRateLimiterTests {
 
 	private static final String ROUTE = "orders";
+
+	private final AtomicLong micros = new AtomicLong(4_000_000_000L);
 
 	private final AtomicReference<PolicySet> policies = new AtomicReference<>(PolicySet.of());
 
@@ -235,6 +238,16 @@ class DistributedRateLimiterTests {
 	}
 
 	@Test
+	void routeWithALargeBurstDoesNotChangeHowLongAnotherRouteIsFull() {
+		make();
+		route(ROUTE, 100, 100, 100);
+		route("reports", 1, 86_400, 1);
+		assertThat(ask("ann").isAllowed()).isTrue();
+		this.micros.addAndGet(-3_600_000_000L);
+		assertThat(ask("ann").getHeaders()).containsEntry("Retry-After", "1");
+	}
+
+	@Test
 	void largestCostIsKnownToWhoeverSplitsCounters() {
 		load(10, 20, 7);
 		assertThat(this.limiter.largestCost()).isEqualTo(7);
@@ -270,16 +283,20 @@ class DistributedRateLimiterTests {
 	/** As routes that are written in Java do it. */
 	private void load(int rate, long burst, int tokens) {
 		make();
+		route(ROUTE, rate, burst, tokens);
+	}
+
+	private void route(String id, int rate, long burst, int tokens) {
 		Consumer<DistributedRateLimiter.Config> route = (
 				config) -> config.setReplenishRate(rate).setBurstCapacity(burst).setRequestedTokens(tokens);
 		DistributedRateLimiter.Config config = this.limiter.newConfig();
 		route.accept(config);
-		this.limiter.getConfig().put(ROUTE, config);
+		this.limiter.getConfig().put(id, config);
 	}
 
 	private void make() {
 		Supplier<PolicySet> inForce = this.policies::get;
-		MemoryCounters counters = new MemoryCounters(1_000, () -> 0);
+		MemoryCounters counters = new MemoryCounters(1_000, this.micros::get);
 		Fallback fallback = new Fallback(new MemoryCounters(1_000, () -> 0), () -> 1, this.forced::get);
 		HttpAnswers answers = new HttpAnswers(this.headers, () -> 0, (most) -> 0, List.of());
 		Supplier<ConversionService> conversion = DefaultConversionService::new;

@@ -3,9 +3,12 @@ package dev.ratelimit.control;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -153,11 +156,20 @@ final class ChangeCheck {
 		return RolloutStep.at((share == ControlPlane.Share.EVERYBODY) ? 100 : rollout.firstPercent(), stored, rollout);
 	}
 
-	/** The edit for a change that was given in this field of the request, or alone. */
-	Edit edit(Change change, String at) {
+	/** The edit for a change that was given alone. */
+	Edit edit(Change change) {
+		return edit(change, "", new HashMap<>());
+	}
+
+	/**
+	 * The edit for a change that was given in this field of the request, or alone.
+	 * @param page quotas of the earlier records of a page, by policy and limit, one for
+	 * each window; the quotas of this record are added
+	 */
+	Edit edit(Change change, String at, Map<String, Map<String, List<Quota>>> page) {
 		try {
 			Map<String, Object> document = change.document();
-			String body = (document != null) ? body(change.key(), document) : null;
+			String body = (document != null) ? body(change.key(), document, page) : null;
 			return new Edit(change.key(), body, change.expect());
 		}
 		catch (InvalidChangeException ex) {
@@ -168,9 +180,9 @@ final class ChangeCheck {
 		}
 	}
 
-	private String body(RecordKey key, Map<String, Object> document) {
+	private String body(RecordKey key, Map<String, Object> document, Map<String, Map<String, List<Quota>>> page) {
 		return switch (key.kind()) {
-			case OVERRIDE, TENANT -> override(key, document);
+			case OVERRIDE, TENANT -> override(key, document, page);
 			case TIER -> {
 				this.reader.dimension("dimension", RecordIds.parts(key, 2).get(0));
 				yield Json.write(Map.of("tier", tier(document)));
@@ -195,7 +207,7 @@ final class ChangeCheck {
 		return tier;
 	}
 
-	private String override(RecordKey key, Map<String, Object> document) {
+	private String override(RecordKey key, Map<String, Object> document, Map<String, Map<String, List<Quota>>> page) {
 		List<String> parts = RecordIds.parts(key, 3);
 		this.reader.dimension("dimension", parts.get(1));
 		Map<String, List<Quota>> limits = this.reader.override(document);
@@ -212,9 +224,17 @@ final class ChangeCheck {
 					"Name limits that the policy has, and give them quotas that it allows.");
 		}
 		if (key.kind() == Kind.OVERRIDE) {
-			requireWindows(() -> this.live.current().requireWindows(policy.id(), limits));
+			Map<String, List<Quota>> together = page.computeIfAbsent(policy.id(), (id) -> new HashMap<>());
+			limits.forEach((limit, quotas) -> together.merge(limit, quotas, ChangeCheck::onePerWindow));
+			requireWindows(() -> this.live.current().requireWindows(policy.id(), together));
 		}
 		return Json.write(document);
+	}
+
+	private static List<Quota> onePerWindow(List<Quota> some, List<Quota> others) {
+		Map<Duration, Quota> byWindow = new LinkedHashMap<>();
+		Stream.of(some, others).flatMap(List::stream).forEach((quota) -> byWindow.putIfAbsent(quota.window(), quota));
+		return List.copyOf(byWindow.values());
 	}
 
 	private String entry(RecordKey key, Map<String, Object> document) {

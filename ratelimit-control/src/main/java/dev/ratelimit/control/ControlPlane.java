@@ -3,6 +3,7 @@ package dev.ratelimit.control;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Quota;
 import dev.ratelimit.Rollout;
 import dev.ratelimit.store.ConflictException;
 import dev.ratelimit.store.Edit;
@@ -151,7 +153,7 @@ public final class ControlPlane {
 	 */
 	public CompletionStage<RecordVersion> write(Change change, Author author) {
 		return checked(() -> {
-			Edit edit = this.check.edit(change, "");
+			Edit edit = this.check.edit(change);
 			List<Edit> edits = edits(edit, undigested(edit.key()));
 			if (edit.body() == null) {
 				return this.store.delete(edits.get(0).key(), "There is no such record", edit.expect(), author);
@@ -171,8 +173,9 @@ public final class ControlPlane {
 			List<List<Edit>> pieces = new ArrayList<>();
 			List<Integer> ends = new ArrayList<>();
 			Map<RecordKey, RecordKey> undigested = undigested();
+			Map<String, Map<String, List<Quota>>> quotas = new HashMap<>();
 			for (int i = 0; i < page.size(); i++) {
-				Edit edit = this.check.edit(page.get(i), "records[" + i + "]");
+				Edit edit = this.check.edit(page.get(i), "records[" + i + "]", quotas);
 				add(pieces, edits(edit, undigested(edit.key(), undigested)));
 				if (ends.size() < pieces.size()) {
 					ends.add(i);

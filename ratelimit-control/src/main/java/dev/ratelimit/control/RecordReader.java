@@ -60,6 +60,11 @@ public interface RecordReader {
 	void requireEntry(Kind list, Map<Dimension, String> entry);
 
 	/**
+	 * What in a policy is valid but probably a mistake.
+	 */
+	List<String> warnings(Policy policy);
+
+	/**
 	 * Writes a policy in the shape of the configuration, without defaults.
 	 */
 	Map<String, Object> document(Policy policy);

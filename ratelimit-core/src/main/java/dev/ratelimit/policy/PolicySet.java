@@ -79,6 +79,18 @@ public final class PolicySet {
 		this.listed = new Listed(Set.of(), this.configured);
 	}
 
+	/**
+	 * A snapshot of policies that share no counters with other policies of the same id
+	 * and the same records. There must be no override records for its policies.
+	 */
+	public static PolicySet apart(Collection<Policy> policies, AccessList allow, AccessList deny,
+			CallerRecords records) {
+		InstantSource clock = InstantSource.system();
+		return new PolicySet(PolicyTable.of(policies.stream()
+			.map((policy) -> new PolicyVersions(policy, null, null, new PolicyWindows(), clock))
+			.toList()), allow, deny, records, clock);
+	}
+
 	public static PolicySet of(Policy... policies) {
 		return new PolicySet(List.of(policies), AccessList.EMPTY, AccessList.EMPTY);
 	}

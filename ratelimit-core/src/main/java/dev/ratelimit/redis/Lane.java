@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -67,12 +68,22 @@ final class Lane {
 
 	private final Sender sender;
 
+	private final LongSupplier nanos;
+
 	/**
 	 * @param cluster whether requests share a call only if they have the same slot
 	 */
 	Lane(boolean cluster, Sender sender) {
+		this(cluster, sender, System::nanoTime);
+	}
+
+	/**
+	 * @param nanos the clock of the requests' deadlines
+	 */
+	Lane(boolean cluster, Sender sender, LongSupplier nanos) {
 		this.cluster = cluster;
 		this.sender = sender;
+		this.nanos = nanos;
 	}
 
 	void enter(NodeCall request) {
@@ -137,7 +148,7 @@ final class Lane {
 
 	private void sendRounds() {
 		while (peek() != null) {
-			int place = place(System.nanoTime());
+			int place = place(this.nanos.getAsLong());
 			if (place < 0) {
 				return;
 			}
@@ -210,7 +221,7 @@ final class Lane {
 
 		private int work;
 
-		private final long sent = System.nanoTime();
+		private final long sent = Lane.this.nanos.getAsLong();
 
 		/** Of the most impatient request. */
 		private long timeout = Long.MAX_VALUE;
@@ -323,7 +334,7 @@ final class Lane {
 
 		private void answered() {
 			if (this.unanswered.decrementAndGet() == 0) {
-				Lane.this.size.answered(this.work, System.nanoTime() - this.sent, this.timeout);
+				Lane.this.size.answered(this.work, Lane.this.nanos.getAsLong() - this.sent, this.timeout);
 				drain();
 			}
 		}
