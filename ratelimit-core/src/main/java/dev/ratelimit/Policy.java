@@ -101,6 +101,15 @@ public record Policy(String id, long version, Algorithm algorithm, List<Limit> l
 		return this.limits.stream().mapToLong(this::largestCost).min().orElseThrow();
 	}
 
+	/**
+	 * The largest cost that the policy itself charges, by path or as an estimate; at
+	 * least 1. A route, an annotation or code may charge more.
+	 */
+	public long chargedCost() {
+		Settling settling = this.settings.settling();
+		return this.settings.costs().values().stream().reduce((settling != null) ? settling.estimate() : 1, Math::max);
+	}
+
 	private long largestCost(Limit limit) {
 		return changes(limit.name(), this.settings).mapToLong((quotas) -> limit.withQuotas(quotas).largestCost())
 			.reduce(limit.largestCost(), Math::max);

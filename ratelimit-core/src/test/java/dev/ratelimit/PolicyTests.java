@@ -134,6 +134,15 @@ class PolicyTests {
 	}
 
 	@Test
+	void chargedCostIsTheEstimateOrTheLargestCostOfAPath() {
+		PolicyBuilder orders = Policy.builder("orders").limit("all", List.of(), "10000/s");
+		assertThat(orders.build().chargedCost()).isOne();
+		assertThat(orders.cost("/bulk", 20).build().chargedCost()).isEqualTo(20);
+		assertThat(orders.settling(Settling.byCode(1_000)).build().chargedCost()).isEqualTo(1_000);
+		assertThat(orders.cost("/bulk", 2_000).build().chargedCost()).isEqualTo(2_000);
+	}
+
+	@Test
 	void largestCostIsWhatTheBestPlanAllowsUnderTheNarrowestLimit() {
 		PolicyBuilder builder = Policy.builder("orders").limit(limit("x", "10/s", "50/m")).limit(limit("y", "40/s"));
 		assertThat(builder.build().largestCost()).isEqualTo(10);

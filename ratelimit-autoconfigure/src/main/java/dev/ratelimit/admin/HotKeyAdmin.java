@@ -89,7 +89,7 @@ public final class HotKeyAdmin {
 	public CompletionStage<Map<String, Object>> mark(Fields body, @Nullable Principal principal) {
 		return this.access.attempt("hotkey-mark", "", body, principal, "", () -> {
 			Wish wish = wish(body);
-			requireSplit(wish.counters().get(0).spec().limit(), wish.split());
+			requireSplit(wish.policy(), wish.counters().get(0).spec().limit(), wish.split());
 			HotMark mark = new HotMark(wish.name(), wish.left(), AdminAccess.actor(principal), body.reason(),
 					wish.split());
 			HotCounter before = find(wish.name().key());
@@ -187,10 +187,10 @@ public final class HotKeyAdmin {
 			Counter known = this.list.find(counter.key());
 			return (known != null) ? known : counter;
 		}).toList();
-		return new Wish(counters, left, (split != null) ? split.intValue() : 1);
+		return new Wish(policy, counters, left, (split != null) ? split.intValue() : 1);
 	}
 
-	private static void requireSplit(Limit limit, int split) {
+	private static void requireSplit(Policy policy, Limit limit, int split) {
 		if (split > 1 && split <= limit.split()) {
 			throw AdminProblem.invalid("split",
 					"The configuration already splits the limit into " + limit.split() + " parts",
@@ -205,6 +205,19 @@ public final class HotKeyAdmin {
 			throw AdminProblem.invalid("split",
 					"The smallest quota of the limit has " + least + " permits, fewer than one for each part",
 					"Use at most " + Math.min(least, Limit.MAX_SPLIT) + " parts, better a quarter of that.");
+		}
+		long cost = policy.chargedCost();
+		long part = limit.withSplit(split).largestCost();
+		// A cost that does not even fit under the whole limit is no reason against parts.
+		if (part < cost && cost <= limit.largestCost()) {
+			int most = split - 1;
+			while (limit.withSplit(most).largestCost() < cost) {
+				most--;
+			}
+			throw AdminProblem.invalid("split",
+					"The policy charges up to " + cost + " permits for a request, but a part would have only " + part,
+					((most > 1) ? "Use at most " + most + " parts" : "Leave 'split' out")
+							+ ", or lower the policy's cost.estimate or costs.");
 		}
 	}
 
@@ -248,10 +261,11 @@ public final class HotKeyAdmin {
 	/**
 	 * Counters that a call names.
 	 *
+	 * @param policy the policy in force
 	 * @param left how long they stay marked
 	 * @param split number of parts, 1 for as many as the limit has
 	 */
-	private record Wish(List<Counter> counters, Duration left, int split) {
+	private record Wish(Policy policy, List<Counter> counters, Duration left, int split) {
 
 		CounterName name() {
 			return CounterName.of(this.counters.get(0));

@@ -62,7 +62,7 @@ public final class RateLimitFleetAutoConfiguration {
 	}
 
 	private static long largestCost(@Nullable Policy policy) {
-		return (policy != null) ? policy.settings().costs().values().stream().reduce(1L, Math::max) : 1;
+		return (policy != null) ? policy.chargedCost() : 1;
 	}
 
 	@Bean

@@ -100,7 +100,7 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 				return this.connections.refused(decision, exchange, Mono
 					.defer(() -> ExchangeDecisions.refuse(this.answers.answer(decision, trace.id()), exchange)));
 			}
-			this.connections.allowed(exchange);
+			this.connections.passed(exchange);
 			return chain
 				.filter((decision.receipt().settling() != null) ? SettlingResponse.readable(exchange) : exchange);
 		});

@@ -12,8 +12,10 @@ import org.springframework.boot.autoconfigure.http.HttpMessageConvertersAutoConf
 import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
 import org.springframework.boot.autoconfigure.web.servlet.DispatcherServletAutoConfiguration;
 import org.springframework.boot.autoconfigure.web.servlet.WebMvcAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.http.MediaType;
+import org.springframework.test.web.servlet.ResultActions;
 
 import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
@@ -48,7 +50,11 @@ class HotKeyServletTests {
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimit",
 				"management.endpoint.ratelimit.access=UNRESTRICTED",
 				"ratelimit.policies.orders.limits.per-tenant.by=tenant",
-				"ratelimit.policies.orders.limits.per-tenant.quota=100/s");
+				"ratelimit.policies.orders.limits.per-tenant.quota=100/s",
+				"ratelimit.policies.tokens.limits.per-tenant.by=tenant",
+				"ratelimit.policies.tokens.limits.per-tenant.quota=10000/s",
+				"ratelimit.policies.tokens.cost.estimate=1000", "ratelimit.policies.bulk.limits.per-tenant.by=tenant",
+				"ratelimit.policies.bulk.limits.per-tenant.quota=100/s", "ratelimit.policies.bulk.costs[/bulk]=60");
 
 	@Test
 	void adminMarksACounterLooksAndTakesTheMarkAway() {
@@ -66,6 +72,29 @@ class HotKeyServletTests {
 				.andExpect(jsonPath("$.marked").value(false));
 			await().until(() -> hot.top().isEmpty());
 		});
+	}
+
+	@Test
+	void markInPartsLeavesRoomForTheEstimateAndTheCosts() {
+		this.context.run((context) -> {
+			mark(context, "tokens", 16).andExpect(status().isBadRequest())
+				.andExpect(jsonPath("$.detail")
+					.value("The policy charges up to 1000 permits for a request, but a part would have only 625"))
+				.andExpect(
+						jsonPath("$.fix").value("Use at most 10 parts, or lower the policy's cost.estimate or costs."));
+			mark(context, "tokens", 10).andExpect(status().isOk()).andExpect(jsonPath("$.split").value(10));
+			mark(context, "bulk", 2).andExpect(status().isBadRequest())
+				.andExpect(jsonPath("$.detail")
+					.value("The policy charges up to 60 permits for a request, but a part would have only 50"))
+				.andExpect(jsonPath("$.fix").value("Leave 'split' out, or lower the policy's cost.estimate or costs."));
+		});
+	}
+
+	private static ResultActions mark(AssertableWebApplicationContext context, String policy, int split)
+			throws Exception {
+		return SwitchServletTests.call(context,
+				post(HOT_KEYS).content(ACME.replace("orders", policy).replace("}", ", \"split\": " + split + "}")),
+				ADMIN);
 	}
 
 	@Test

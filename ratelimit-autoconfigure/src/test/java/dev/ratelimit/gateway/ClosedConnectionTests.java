@@ -45,6 +45,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 				"spring.cloud.gateway.server.webflux.routes[1].predicates[0]=Path=/never",
 				"spring.cloud.gateway.server.webflux.routes[1].filters[0]=RateLimit=login,1001",
 				"spring.cloud.gateway.server.webflux.routes[1].filters[1]=SetPath=/upstream",
+				"spring.cloud.gateway.server.webflux.routes[2].id=two",
+				"spring.cloud.gateway.server.webflux.routes[2].uri=forward:///",
+				"spring.cloud.gateway.server.webflux.routes[2].predicates[0]=Path=/two",
+				"spring.cloud.gateway.server.webflux.routes[2].filters[0]=RateLimit=wide",
+				"spring.cloud.gateway.server.webflux.routes[2].filters[1]=RateLimit=login,1001",
+				"spring.cloud.gateway.server.webflux.routes[2].filters[2]=SetPath=/upstream",
 				"ratelimit.urls.never.path=/url/never", "ratelimit.urls.never.policy=login",
 				"ratelimit.urls.never.cost=1001", "ratelimit.urls.early.path=/url/early",
 				"ratelimit.urls.early.policy=login", "ratelimit.urls.early.cost=1001",
@@ -67,6 +73,16 @@ class ClosedConnectionTests {
 			assertThat(connection.get("/never")).isNotEqualTo("close");
 			assertThat(connection.get("/never")).isNotEqualTo("close");
 			assertThat(connection.get("/never")).isEqualTo("close");
+			assertThat(connection.isClosed()).isTrue();
+		}
+	}
+
+	@Test
+	void refusalByTheSecondFilterOfARouteCounts() throws IOException {
+		try (Connection connection = new Connection(this.port)) {
+			assertThat(connection.get("/two")).isNotEqualTo("close");
+			assertThat(connection.get("/two")).isNotEqualTo("close");
+			assertThat(connection.get("/two")).isEqualTo("close");
 			assertThat(connection.isClosed()).isTrue();
 		}
 	}

@@ -80,14 +80,15 @@ class SettleGatewayTests {
 	@DynamicPropertySource
 	static void configure(DynamicPropertyRegistry registry) {
 		String routes = "spring.cloud.gateway.server.webflux.routes";
-		String[] policies = { "json", "sum", "header", "status", "down" };
+		String[] policies = { "json", "sum", "header", "status", "down", "paths", "priced" };
 		for (int i = 0; i < policies.length; i++) {
 			String policy = policies[i];
 			registry.add(routes + "[" + i + "].id", () -> policy);
 			registry.add(routes + "[" + i + "].uri", () -> "http://127.0.0.1:" + UPSTREAM.port());
 			registry.add(routes + "[" + i + "].predicates[0]", () -> "Path=/" + policy + "/**");
 			registry.add(routes + "[" + i + "].filters[0]", () -> "StripPrefix=1");
-			registry.add(routes + "[" + i + "].filters[1]", () -> "RateLimit=" + policy);
+			registry.add(routes + "[" + i + "].filters[1]",
+					() -> "RateLimit=" + policy + (policy.equals("priced") ? ",250" : ""));
 			String at = "ratelimit.policies." + policy;
 			registry.add(at + ".limits.per-key.by", () -> "api-key");
 			registry.add(at + ".limits.per-key.quota", () -> "1000/30d");
@@ -101,6 +102,11 @@ class SettleGatewayTests {
 		registry.add("ratelimit.policies.status.cost.settle-status.202", () -> 10);
 		registry.add("ratelimit.policies.status.cost.settle-header", () -> "X-Tokens-Used");
 		registry.add("ratelimit.policies.down.cost.settle-status.5xx", () -> 0);
+		registry.add("ratelimit.policies.paths.cost.settle-json", () -> "usage.total_tokens");
+		registry.add("ratelimit.policies.paths.costs[/paths/usage]", () -> 300);
+		registry.add("ratelimit.policies.paths.costs[/paths/text]", () -> 200);
+		registry.add("ratelimit.policies.priced.cost.settle-json", () -> "usage.total_tokens");
+		registry.add("ratelimit.policies.priced.costs[/priced/usage]", () -> 300);
 		registry.add("ratelimit.backend", () -> "memory");
 		registry.add("ratelimit.policies-store.type", () -> "none");
 	}
@@ -138,6 +144,30 @@ class SettleGatewayTests {
 			.returnResult();
 		await().atMost(LONG).untilAsserted(() -> assertThat(remaining(policy)).isEqualTo(remaining));
 		await().atMost(LONG).untilAsserted(() -> assertThat(settled(policy, outcome)).isEqualTo(before + 1));
+	}
+
+	/** The estimate of the policies is 400. */
+	@ParameterizedTest
+	@CsvSource(delimiter = ';',
+			value = { "paths; /usage; 700; 877; refunded", "paths; /text; 800; 800; estimated",
+					"paths; /no-number; 600; 600; estimated", "priced; /usage; 750; 877; refunded",
+					"priced; /no-number; 750; 750; estimated" })
+	void costOfTheRouteOrThePathTakesPrecedenceOverTheEstimate(String policy, String path, String shown, long remaining,
+			String outcome) {
+		double before = settled(policy, outcome);
+		this.client.mutate()
+			.responseTimeout(LONG)
+			.build()
+			.get()
+			.uri("/" + policy + path)
+			.header("X-API-Key", this.key)
+			.exchange()
+			.expectHeader()
+			.valueEquals("X-RateLimit-Remaining", shown)
+			.expectBody()
+			.returnResult();
+		await().atMost(LONG).untilAsserted(() -> assertThat(settled(policy, outcome)).isEqualTo(before + 1));
+		await().atMost(LONG).untilAsserted(() -> assertThat(remaining(policy)).isEqualTo(remaining));
 	}
 
 	@ParameterizedTest

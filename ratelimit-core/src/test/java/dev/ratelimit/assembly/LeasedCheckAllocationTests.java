@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
+import dev.ratelimit.Idempotency;
 import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
@@ -51,9 +52,11 @@ class LeasedCheckAllocationTests {
 
 	/** The receipt of a settling policy is larger, and nothing else. */
 	@Test
-	void policyWithPenaltiesAllocatesTheSame() {
+	void policyWithPenaltiesOrIdempotencyAllocatesTheSame() {
 		long plain = bytes(limiter(policy()));
 		assertThat(bytes(limiter(policy().penalty(PENALTY)))).isEqualTo(plain);
+		assertThat(bytes(limiter(policy().idempotency(new Idempotency("X-Request-Id", Duration.ofMinutes(10), 3)))))
+			.isEqualTo(plain);
 		assertThat(bytes(limiter(policy().settling(Settling.byCode(1))))).isGreaterThan(plain);
 		assertThat(bytes(limiter(policy()))).isEqualTo(plain);
 	}

@@ -47,18 +47,11 @@ public final class RefusedConnections {
 		this.direct = direct;
 	}
 
-	/** An allowed request ends the row. */
-	public void allowed(ServerWebExchange exchange) {
-		if (this.used && NETTY) {
-			Netty.allowed(exchange.getRequest());
-		}
-	}
-
 	/**
 	 * A request that a filter has let pass, and that later ones may still refuse. It ends
 	 * the row unless they do.
 	 */
-	void passed(ServerWebExchange exchange) {
+	public void passed(ServerWebExchange exchange) {
 		if (this.used && NETTY) {
 			exchange.getResponse().beforeCommit(() -> {
 				if (exchange.getAttribute(REFUSED) == null) {
