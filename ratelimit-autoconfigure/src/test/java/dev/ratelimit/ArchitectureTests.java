@@ -65,7 +65,7 @@ class ArchitectureTests {
 			Map.entry("reactive", List.of()), Map.entry("web", List.of("background", "json", "policy")),
 			Map.entry("web.reactive", List.of("web")), Map.entry("web.servlet", List.of("web")),
 			Map.entry("web.tracing", List.of("web")),
-			Map.entry("gateway", List.of("config", "policy", "reactive", "web", "web.reactive")),
+			Map.entry("gateway", List.of("config", "policy", "reactive", "web", "web.reactive", "web.servlet")),
 			Map.entry("aop", List.of("reactive", "web", "web.reactive", "web.servlet")),
 			Map.entry("config", List.of("background", "control", "events", "policy", "store", "web")),
 			Map.entry("admin",

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import jakarta.servlet.DispatcherType;
 import org.slf4j.Logger;
@@ -25,16 +24,12 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.WebApplicationContext;
-import org.springframework.web.cors.CorsConfigurationSource;
-import org.springframework.web.cors.reactive.CorsWebFilter;
-import org.springframework.web.filter.CorsFilter;
-import org.springframework.web.reactive.HandlerMapping;
-import reactor.core.publisher.Flux;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
@@ -64,6 +59,7 @@ import dev.ratelimit.web.servlet.UrlLimitFilter;
  */
 @AutoConfiguration(after = RateLimitAutoConfiguration.class)
 @ConditionalOnBean({ RateLimiter.class, RequestResolver.class, HttpAnswers.class, Policies.class })
+@Import(UrlCorsConfiguration.class)
 public final class RateLimitUrlsAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
@@ -229,23 +225,6 @@ public final class RateLimitUrlsAutoConfiguration {
 		}
 
 		@Bean
-		CorsHeaders rateLimitCorsHeaders(ObjectProvider<CorsFilter> filters,
-				ObjectProvider<FilterRegistrationBean<?>> registrations,
-				ObjectProvider<CorsConfigurationSource> sources) {
-			return new CorsHeaders(
-					SingletonSupplier.of(
-							() -> Stream
-								.concat(filters.orderedStream(),
-										registrations.orderedStream()
-											.map(FilterRegistrationBean::getFilter)
-											.filter(CorsFilter.class::isInstance)
-											.map(CorsFilter.class::cast))
-								.distinct()
-								.toList())::obtain,
-					SingletonSupplier.of(() -> sources.orderedStream().toList())::obtain);
-		}
-
-		@Bean
 		FilterRegistrationBean<UrlLimitFilter> rateLimitUrlFilterBeforeAuthentication(UrlLimits limits,
 				RequestResolver resolver, RateLimiter limiter, HttpAnswers answers,
 				ObjectProvider<CallTrace.Source> traces, CorsHeaders cors, Environment environment) {
@@ -283,17 +262,6 @@ public final class RateLimitUrlsAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnWebApplication(type = Type.REACTIVE)
 	static class OnReactive {
-
-		@Bean
-		ExchangeCorsHeaders rateLimitCorsHeaders(ObjectProvider<CorsWebFilter> filters,
-				ObjectProvider<org.springframework.web.cors.reactive.CorsConfigurationSource> sources,
-				ObjectProvider<HandlerMapping> mappings) {
-			return new ExchangeCorsHeaders(SingletonSupplier.of(() -> filters.orderedStream().toList())::obtain,
-					SingletonSupplier.of(() -> sources.orderedStream().toList())::obtain,
-					(exchange) -> Flux.fromStream(mappings::orderedStream)
-						.concatMap((mapping) -> mapping.getHandler(exchange))
-						.next());
-		}
 
 		@Bean
 		UrlLimitWebFilter rateLimitUrlFilterBeforeAuthentication(UrlLimits limits, RequestResolver resolver,

@@ -110,13 +110,12 @@ public final class RateLimitGatewayAutoConfiguration {
 	@Bean
 	SmartInitializingSingleton rateLimitRoutePolicyCheck(GatewayProperties properties, Policies policies,
 			UnknownPolicies unknown) {
-		return () -> RoutePolicyCheck.check(properties, policies.get(),
-				(where, id) -> unknown.found("The RateLimit filter of " + where, id));
+		return () -> RoutePolicyCheck.check(ConfiguredRoutes.filters(properties), policies.get(), unknown::found);
 	}
 
 	@Bean
 	PolicyUses rateLimitRoutePolicyUses(GatewayProperties properties) {
-		return (policy) -> RoutePolicyCheck.places(properties, policy);
+		return (policy) -> RoutePolicyCheck.places(ConfiguredRoutes.filters(properties), policy);
 	}
 
 }

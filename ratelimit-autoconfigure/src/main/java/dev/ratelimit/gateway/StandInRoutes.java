@@ -31,7 +31,7 @@ final class StandInRoutes {
 	 */
 	static void check(GatewayProperties properties, BeanFactory beans) {
 		SpelExpressionParser parser = new SpelExpressionParser();
-		RoutePolicyCheck.forEach(properties, "RequestRateLimiter", (routeId, filter) -> {
+		ConfiguredRoutes.forEach(properties, "RequestRateLimiter", (routeId, filter) -> {
 			if (routeId == null) {
 				// The gateway invents an id when it loads the route, and tells the
 				// limiter then.

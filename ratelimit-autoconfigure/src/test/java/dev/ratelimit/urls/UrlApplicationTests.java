@@ -17,19 +17,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.cloud.context.refresh.ContextRefresher;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.stereotype.Controller;
-import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.cors.CorsConfiguration;
-import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
-import org.springframework.web.filter.CorsFilter;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
@@ -112,39 +107,6 @@ class UrlApplicationTests {
 				assertThat(get(context, "/app/actuator/health").headers().firstValue("X-RateLimit-Remaining"))
 					.isEmpty();
 			}
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void refusalBeforeTheCorsFilterHasItsHeaders(UrlStack stack) {
-		List<Class<?>> more = switch (stack) {
-			case SERVLET -> List.of(LateCorsFilter.class);
-			case REACTIVE -> List.of(CrossOriginHandler.class);
-			case GATEWAY -> List.of();
-		};
-		try (ConfigurableApplicationContext context = stack.start(more,
-				"spring.cloud.gateway.server.webflux.globalcors.cors-configurations[/**].allowed-origins=https://shop.example",
-				"ratelimit.policies.address.limits.per-ip.by=ip", "ratelimit.policies.address.limits.per-ip.quota=1/h",
-				"ratelimit.urls.early.path=/shop/**", "ratelimit.urls.early.policy=address",
-				"ratelimit.urls.early.before-authentication=true", "ratelimit.policies.wide.limits.all.by=",
-				"ratelimit.policies.wide.limits.all.quota=9/h", "ratelimit.policies.none.limits.all.by=",
-				"ratelimit.policies.none.limits.all.quota=1/h", "ratelimit.urls.wide.path=/fair",
-				"ratelimit.urls.wide.policy=wide", "ratelimit.urls.zero.path=/fair", "ratelimit.urls.zero.policy=none",
-				"ratelimit.urls.zero.cost=2")) {
-			assertThat(get(context, "/shop/a", "Origin", "https://shop.example").headers()
-				.firstValue("Access-Control-Allow-Origin")).hasValue("https://shop.example");
-			HttpResponse<String> refused = get(context, "/shop/a", "Origin", "https://shop.example");
-			assertThat(refused.statusCode()).isEqualTo(429);
-			assertThat(refused.headers().allValues("Access-Control-Allow-Origin"))
-				.containsExactly("https://shop.example");
-			assertThat(UrlStack.json(refused)).containsEntry("url", "early");
-			assertThat(get(context, "/shop/a").headers().firstValue("Access-Control-Allow-Origin")).isEmpty();
-			assertThat(get(context, "/shop/a", "Origin", "https://evil.example").statusCode()).isEqualTo(403);
-			// Refused by the second entry: the first takes nothing, whoever answers.
-			assertThat(get(context, "/fair", "Origin", "https://evil.example").statusCode()).isIn(403, 429);
-			assertThat(get(context, "/fair").statusCode()).isEqualTo(429);
-			assertThat(remaining(context, "wide")).isEqualTo(9);
 		}
 	}
 
@@ -367,32 +329,6 @@ class UrlApplicationTests {
 		@GetMapping("/forward")
 		String forward() {
 			return "forward:/api/x";
-		}
-
-	}
-
-	@RestController
-	static class CrossOriginHandler {
-
-		@CrossOrigin("https://shop.example")
-		@GetMapping("/shop/a")
-		String shop() {
-			return "hello";
-		}
-
-	}
-
-	/** After Spring Security's filter, as a plain registration is. */
-	@Configuration(proxyBeanMethods = false)
-	static class LateCorsFilter {
-
-		@Bean
-		FilterRegistrationBean<CorsFilter> cors() {
-			CorsConfiguration configuration = new CorsConfiguration();
-			configuration.addAllowedOrigin("https://shop.example");
-			UrlBasedCorsConfigurationSource source = new UrlBasedCorsConfigurationSource();
-			source.registerCorsConfiguration("/**", configuration);
-			return new FilterRegistrationBean<>(new CorsFilter(source));
 		}
 
 	}

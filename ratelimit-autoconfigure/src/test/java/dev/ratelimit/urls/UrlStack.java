@@ -63,7 +63,17 @@ enum UrlStack {
 			"spring.cloud.gateway.server.webflux.routes[1].uri=forward:///",
 			"spring.cloud.gateway.server.webflux.routes[1].predicates[0]=Path=/handled/**",
 			"spring.cloud.gateway.server.webflux.routes[1].filters[0]=RateLimit=handled,3",
-			"spring.cloud.gateway.server.webflux.routes[1].filters[1]=SetPath=/upstream");
+			"spring.cloud.gateway.server.webflux.routes[1].filters[1]=SetPath=/upstream"),
+
+	GATEWAY_MVC(WebApplicationType.SERVLET, GatewayMvc.class, "spring.cloud.gateway.server.webflux.enabled=false",
+			"spring.cloud.gateway.server.webmvc.routes[0].id=all",
+			"spring.cloud.gateway.server.webmvc.routes[0].uri=forward:/upstream",
+			"spring.cloud.gateway.server.webmvc.routes[0].predicates[0]=Path=/,/api/**,/writes/**,/both/**,/heavy/**,"
+					+ "/costly/**,/secured/**,/early/**,/public/**,/denied/**",
+			"spring.cloud.gateway.server.webmvc.routes[1].id=handled",
+			"spring.cloud.gateway.server.webmvc.routes[1].uri=forward:/upstream",
+			"spring.cloud.gateway.server.webmvc.routes[1].predicates[0]=Path=/handled/**",
+			"spring.cloud.gateway.server.webmvc.routes[1].filters[0]=RateLimit=handled,3");
 
 	/** Fails without the gateway, which these applications leave out. */
 	private static final String NO_GATEWAY = "org.springframework.cloud.gateway.config.GatewayRedisAutoConfiguration";
@@ -96,7 +106,7 @@ enum UrlStack {
 					"ratelimit.policies.sms.limits.per-user.quota=10/h")
 			.properties(this.properties)
 			.properties(properties)
-			.run();
+			.run("--spring.cloud.gateway.server.webmvc.enabled=" + (this == GATEWAY_MVC));
 	}
 
 	/** Sends a request; headers are pairs of a name and a value. */
@@ -158,8 +168,30 @@ enum UrlStack {
 	/** Boot would want a database because there is a driver on the class path. */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration(exclude = R2dbcAutoConfiguration.class, excludeName = NO_GATEWAY)
-	@Import({ Keys.class, Sms.class, Handlers.class })
+	@Import({ ServletSecurity.class, Keys.class, Sms.class, Handlers.class })
 	static class Servlet {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(exclude = R2dbcAutoConfiguration.class, excludeName = NO_GATEWAY)
+	@Import({ ServletSecurity.class, Keys.class, Upstream.class })
+	static class GatewayMvc {
+
+	}
+
+	@RestController
+	static class Upstream {
+
+		@RequestMapping("/upstream")
+		String any() {
+			return "hello";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ServletSecurity {
 
 		@Bean
 		SecurityFilterChain security(HttpSecurity http) throws Exception {

@@ -1,15 +1,17 @@
 package dev.ratelimit.web.reactive;
 
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.springframework.http.HttpStatusCode;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.reactive.CorsConfigurationSource;
 import org.springframework.web.cors.reactive.CorsUtils;
-import org.springframework.web.cors.reactive.CorsWebFilter;
 import org.springframework.web.cors.reactive.DefaultCorsProcessor;
 import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -19,7 +21,7 @@ import reactor.core.publisher.Mono;
  */
 public final class ExchangeCorsHeaders {
 
-	private final Supplier<List<CorsWebFilter>> filters;
+	private final Function<ServerWebExchange, Flux<WebFilter>> filters;
 
 	private final Supplier<List<CorsConfigurationSource>> sources;
 
@@ -29,13 +31,13 @@ public final class ExchangeCorsHeaders {
 
 	/**
 	 * Creates it.
-	 * @param filters the application's filters
+	 * @param filters the application's filters for an exchange
 	 * @param sources settings that other filters use
 	 * @param handlers find the handler of an exchange, which sets the headers that are
 	 * configured for it
 	 */
-	public ExchangeCorsHeaders(Supplier<List<CorsWebFilter>> filters, Supplier<List<CorsConfigurationSource>> sources,
-			Handlers handlers) {
+	public ExchangeCorsHeaders(Function<ServerWebExchange, Flux<WebFilter>> filters,
+			Supplier<List<CorsConfigurationSource>> sources, Handlers handlers) {
 		this.filters = filters;
 		this.sources = sources;
 		this.handlers = handlers;
@@ -49,12 +51,16 @@ public final class ExchangeCorsHeaders {
 		if (!isCorsRequest(exchange)) {
 			return answer.get();
 		}
-		return write(this.filters.get(), exchange,
-				() -> isValid(exchange) ? byHandler(exchange, answer) : done(exchange));
+		// The matcher of a chain may fail on a request that Spring Security would reject.
+		return Flux.defer(() -> this.filters.apply(exchange))
+			.distinct()
+			.collectList()
+			.onErrorReturn(List.of())
+			.flatMap((filters) -> write(filters, exchange,
+					() -> isValid(exchange) ? byHandler(exchange, answer) : done(exchange)));
 	}
 
-	private static Mono<Void> write(List<CorsWebFilter> filters, ServerWebExchange exchange,
-			Supplier<Mono<Void>> answer) {
+	private static Mono<Void> write(List<WebFilter> filters, ServerWebExchange exchange, Supplier<Mono<Void>> answer) {
 		return filters.isEmpty() ? answer.get() : filters.get(0)
 			.filter(exchange, (next) -> write(filters.subList(1, filters.size()), exchange, answer));
 	}

@@ -2,6 +2,7 @@ package dev.ratelimit.web.servlet;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import jakarta.servlet.ServletException;
@@ -20,7 +21,7 @@ import org.springframework.web.filter.CorsFilter;
  */
 public final class CorsHeaders {
 
-	private final Supplier<List<CorsFilter>> filters;
+	private final Function<HttpServletRequest, List<CorsFilter>> filters;
 
 	private final Supplier<List<CorsConfigurationSource>> sources;
 
@@ -28,10 +29,11 @@ public final class CorsHeaders {
 
 	/**
 	 * Creates it.
-	 * @param filters the application's filters
+	 * @param filters the application's filters for a request
 	 * @param sources settings that other filters and Spring MVC use
 	 */
-	public CorsHeaders(Supplier<List<CorsFilter>> filters, Supplier<List<CorsConfigurationSource>> sources) {
+	public CorsHeaders(Function<HttpServletRequest, List<CorsFilter>> filters,
+			Supplier<List<CorsConfigurationSource>> sources) {
 		this.filters = filters;
 		this.sources = sources;
 	}
@@ -46,7 +48,7 @@ public final class CorsHeaders {
 			answer.write();
 			return;
 		}
-		write(this.filters.get(), request, response, () -> {
+		write(filters(request), request, response, () -> {
 			if (isValid(request, response)) {
 				answer.write();
 			}
@@ -62,6 +64,16 @@ public final class CorsHeaders {
 		filters.get(0)
 			.doFilter(request, response,
 					(next, written) -> write(filters.subList(1, filters.size()), request, response, answer));
+	}
+
+	/** The matcher of a chain may fail on a request that Spring Security would reject. */
+	private List<CorsFilter> filters(HttpServletRequest request) {
+		try {
+			return this.filters.apply(request);
+		}
+		catch (RuntimeException ex) {
+			return List.of();
+		}
 	}
 
 	/** Spring cannot read every origin that a caller may send. */

@@ -39,8 +39,9 @@ public final class ServletWebCall implements WebCall {
 
 	/**
 	 * The call of a request whose route is known before a handler is found.
+	 * @param route {@code null} for the pattern of the handler
 	 */
-	static WebCall of(HttpServletRequest request, String route) {
+	public static WebCall of(HttpServletRequest request, @Nullable String route) {
 		return new ServletWebCall(request, route);
 	}
 
