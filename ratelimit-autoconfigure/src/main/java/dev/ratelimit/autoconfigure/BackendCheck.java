@@ -30,15 +30,16 @@ record BackendCheck(ConfigurableListableBeanFactory beans,
 			// The application brings counters of its own.
 			return;
 		}
-		OnRedisBackend.Answer wanted = OnRedisBackend.answer(this.environment, this.beans, classes);
+		// A connection factory that is defined after the conditions is none of ours.
+		OnRedisBackend.Answer wanted = OnRedisBackend.answer(this.environment, redis ? this.beans : null, classes);
 		if (wanted.redis() != redis) {
 			throw new InvalidPolicyException(
 					"The application was built to count in " + (redis ? "Redis" : "memory")
 							+ ", but its configuration asks for " + (wanted.redis() ? "Redis" : "memory") + ": "
 							+ wanted.reason() + ".",
 					"Set 'ratelimit.backend' to " + (wanted.redis() ? "redis" : "memory")
-							+ " before beans are defined: at build time for an application that is processed ahead of"
-							+ " time, and as a property of the test, not of a DynamicPropertyRegistrar, for a test.");
+							+ " where conditions can see it: at build time if the application is processed ahead of time,"
+							+ " and as a property of the test if a bean of the test sets the address.");
 		}
 	}
 

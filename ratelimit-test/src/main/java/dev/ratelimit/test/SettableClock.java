@@ -11,10 +11,18 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class SettableClock implements InstantSource {
 
+	/** No counter takes longer than 50 years to be full. */
+	private static final long LONGER_THAN_ANY_COUNTER = Duration.ofDays(60 * 365).toNanos();
+
+	private final long start;
+
+	private final AtomicLong forgotten = new AtomicLong();
+
 	private final AtomicLong micros;
 
 	private SettableClock(Instant start) {
-		this.micros = new AtomicLong(ChronoUnit.MICROS.between(Instant.EPOCH, start));
+		this.start = ChronoUnit.MICROS.between(Instant.EPOCH, start);
+		this.micros = new AtomicLong(this.start);
 	}
 
 	/**
@@ -44,6 +52,21 @@ public final class SettableClock implements InstantSource {
 	@Override
 	public Instant instant() {
 		return Instant.EPOCH.plus(this.micros.get(), ChronoUnit.MICROS);
+	}
+
+	/**
+	 * Goes back to the start, as if all that was counted had been forgotten.
+	 */
+	void startOver() {
+		this.micros.set(this.start);
+		this.forgotten.addAndGet(LONGER_THAN_ANY_COUNTER);
+	}
+
+	/**
+	 * The time by which counters expire, in nanoseconds. It never goes back to the start.
+	 */
+	long nanos() {
+		return this.micros.get() * 1_000 + this.forgotten.get();
 	}
 
 	long micros() {

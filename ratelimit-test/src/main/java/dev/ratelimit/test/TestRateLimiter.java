@@ -24,7 +24,7 @@ public final class TestRateLimiter implements RateLimiter {
 
 	private TestRateLimiter(SettableClock clock, List<Policy> policies) {
 		this.clock = clock;
-		MemoryCounters counters = new MemoryCounters(MAX_COUNTERS, clock::micros, () -> clock.micros() * 1_000);
+		MemoryCounters counters = new MemoryCounters(MAX_COUNTERS, clock::micros, clock::nanos);
 		this.limiter = RateLimiterBuilder.on(counters).policies(policies.toArray(Policy[]::new)).build();
 	}
 

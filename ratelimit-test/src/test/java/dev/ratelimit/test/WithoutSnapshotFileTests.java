@@ -20,7 +20,7 @@ class WithoutSnapshotFileTests {
 	private final ContextCustomizerFactory factory = SpringFactoriesLoader.forDefaultResourceLocation()
 		.load(ContextCustomizerFactory.class)
 		.stream()
-		.filter((factory) -> factory.getClass().getName().startsWith("dev.ratelimit."))
+		.filter((factory) -> factory instanceof WithoutSnapshotFile)
 		.findFirst()
 		.orElseThrow();
 
