@@ -18,6 +18,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.Settling;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.memory.MemoryCounters;
@@ -93,7 +94,7 @@ class LeasedCheckAllocationTests {
 		HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
 		return RateLimiterBuilder
 			.on(RateLimiterBuilder.leased(memory, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
-			}))
+			}, FakeCounters.NEVER))
 			.policies(policy.build())
 			.build();
 	}
