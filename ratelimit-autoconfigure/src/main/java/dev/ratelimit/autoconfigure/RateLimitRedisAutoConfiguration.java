@@ -143,7 +143,7 @@ public final class RateLimitRedisAutoConfiguration {
 		LeasedCounters counters = RateLimiterBuilder.leased(
 				RateLimiterBuilder.guarded(redis, nodes, deadlines, properties.redis().timeout()), options, fleet::size,
 				hot, listener.getIfUnique(() -> (permits) -> {
-				}));
+				}), deadlines);
 		signals.listen(ForgetSignal.TYPE, new ForgetSignal(counters::forget, counters::forgetRefusals));
 		return counters;
 	}

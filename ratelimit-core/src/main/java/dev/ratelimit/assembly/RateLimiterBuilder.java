@@ -11,6 +11,7 @@ import dev.ratelimit.DecisionListener;
 import dev.ratelimit.Policy;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.Timer;
 import dev.ratelimit.counter.Demand;
 import dev.ratelimit.guard.Deadlines;
 import dev.ratelimit.guard.GuardedCounters;
@@ -96,10 +97,11 @@ public final class RateLimiterBuilder {
 	 * Guarded counters of which permits are taken ahead.
 	 * @param instances how many instances share the permits
 	 * @param demand says which counters are hot
+	 * @param timer ends the waiting for permits, usually the deadlines of the guard
 	 */
 	public static LeasedCounters leased(Counters guarded, LeaseOptions options, IntSupplier instances, Demand demand,
-			LeaseListener listener) {
-		return new LeasedCounters(guarded, options, instances, demand, listener, System::nanoTime);
+			LeaseListener listener, Timer timer) {
+		return new LeasedCounters(guarded, options, instances, demand, listener, System::nanoTime, timer);
 	}
 
 	/**

@@ -32,6 +32,18 @@ public interface Counters {
 	void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer);
 
 	/**
+	 * Takes permits that are worth having after the timeout too, such as a lease: later
+	 * requests spend them.
+	 * @param timeout time after which the answer is given, if need be with gaps
+	 * @param patience time for which the call goes on; what it takes after the timeout is
+	 * the late answer of a gap
+	 */
+	default void refill(List<Counter> counters, Permits permits, Duration timeout, Duration patience,
+			Consumer<Grant> answer) {
+		acquire(counters, permits, timeout, answer);
+	}
+
+	/**
 	 * Takes permits for a request that may be sent again. A store without records decides
 	 * every attempt by itself.
 	 * @param permits an exact number, not 0, if there is an attempt

@@ -8,6 +8,8 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.counter.Timer;
+
 /**
  * Ends calls at their deadlines, to about a millisecond.
  *
@@ -22,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * The consequences of a passed deadline run on an executor, not on the wheel's thread:
  * they may be the rest of a request, which must not delay the deadlines of others.
  */
-public final class Deadlines implements AutoCloseable {
+public final class Deadlines implements Timer, AutoCloseable {
 
 	private static final int SPOKES = 512;
 
@@ -62,6 +64,11 @@ public final class Deadlines implements AutoCloseable {
 	public void close() {
 		this.closed = true;
 		LockSupport.unpark(this.thread);
+	}
+
+	@Override
+	public void after(Duration delay, Runnable task) {
+		add(task, delay);
 	}
 
 	/**

@@ -19,7 +19,7 @@ final class GuardedAttempt extends GuardedCall {
 
 	GuardedAttempt(GuardedCounters guard, Node node, List<Counter> counters, Permits permits, Attempt attempt,
 			Duration timeout, Consumer<Grant> answer) {
-		super(guard, node, counters, permits, timeout, answer);
+		super(guard, node, counters, permits, timeout, timeout, answer);
 		this.attempt = attempt;
 	}
 

@@ -28,6 +28,14 @@ import dev.ratelimit.counter.UnansweredException;
  * Both ends are the same unless the caller's deadline passes first. Then the call is
  * judged later, when the node has had its time. So a dead node is found as soon as by any
  * other call, however short the deadlines of policies are.
+ *
+ * <p>
+ * A call that fetches a lease has more patience than its caller: later requests spend
+ * what it brings, so it stays in the queue of the node. An answer after the node's own
+ * deadline then says nothing about the node: under full load it is late because of us,
+ * and a breaker that opened for it would throw away the leases that end the load. Nor
+ * does it close a breaker, since the node may be too slow for checks. Only silence for
+ * all of its patience is a failure.
  */
 class GuardedCall extends NodeCall implements Runnable {
 
@@ -69,10 +77,11 @@ class GuardedCall extends NodeCall implements Runnable {
 
 	/**
 	 * @param timeout how long the caller waits
+	 * @param patience how long the call is worth sending, at least the timeout
 	 */
 	GuardedCall(GuardedCounters guard, Node node, List<Counter> counters, Permits permits, Duration timeout,
-			Consumer<Grant> answer) {
-		super(counters, permits, 0, timeout);
+			Duration patience, Consumer<Grant> answer) {
+		super(counters, permits, 0, patience);
 		this.guard = guard;
 		this.node = node;
 		this.timeout = timeout;
@@ -125,7 +134,9 @@ class GuardedCall extends NodeCall implements Runnable {
 				this.node.leave();
 			}
 			if (grant != null) {
-				this.node.answered(grant, System.nanoTime() - start(), sent());
+				long now = System.nanoTime();
+				boolean counts = inTime || sent() == NOT_SENT || now - sent() <= this.guard.nodeTimeout().toNanos();
+				this.node.answered(grant, now - start(), sent(), counts);
 			}
 			else if (failure != null) {
 				judge(failure);
@@ -147,7 +158,8 @@ class GuardedCall extends NodeCall implements Runnable {
 	public void run() {
 		LATE.compareAndSet(this, null, new CompletableFuture<Grant>());
 		boolean sent = sent() != NOT_SENT;
-		long left = this.guard.nodeTimeout().toNanos() - (System.nanoTime() - (sent ? sent() : start()));
+		long now = System.nanoTime();
+		long left = Math.max(this.guard.nodeTimeout().toNanos() - (now - (sent ? sent() : start())), deadline() - now);
 		boolean judgesLater = left > 0 && this.node.judgesLater();
 		if (!STATE.compareAndSet(this, WAITING, judgesLater ? GIVEN_UP : JUDGED)) {
 			if (judgesLater) {
@@ -190,17 +202,19 @@ class GuardedCall extends NodeCall implements Runnable {
 	/**
 	 * Judges the node. A call that was never sent only counts if the node does not answer
 	 * others either: otherwise it waited because of us. A deadline shorter than the
-	 * node's own says nothing about the node.
+	 * node's own says nothing about the node, and a patient call is not over yet.
 	 */
 	private void judge(UnansweredException failure) {
 		long now = System.nanoTime();
 		long nodeNanos = this.guard.nodeTimeout().toNanos();
+		boolean patient = deadline() - start() > this.timeout.toNanos() && now - deadline() < 0;
 		if (sent() == NOT_SENT && failure.reason() == Decision.Reason.SATURATED) {
 			long since = now - 2 * Math.max(nodeNanos, this.timeout.toNanos());
-			this.node.notSent(failure, now - start(), now - start() < nodeNanos || this.node.answeredSince(since));
+			boolean spared = patient || now - start() < nodeNanos || this.node.answeredSince(since);
+			this.node.notSent(failure, now - start(), spared);
 		}
 		else if (failure.reason() == Decision.Reason.TIMEOUT
-				&& now - ((sent() != NOT_SENT) ? sent() : start()) < nodeNanos) {
+				&& (patient || now - ((sent() != NOT_SENT) ? sent() : start()) < nodeNanos)) {
 			this.node.spared();
 		}
 		else {

@@ -75,21 +75,32 @@ public final class GuardedCounters implements Counters {
 
 	@Override
 	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
-		acquire(counters, permits, null, timeout, answer);
+		acquire(counters, permits, null, timeout, timeout, answer);
+	}
+
+	@Override
+	public void refill(List<Counter> counters, Permits permits, Duration timeout, Duration patience,
+			Consumer<Grant> answer) {
+		acquire(counters, permits, null, timeout, patience, answer);
 	}
 
 	@Override
 	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
 			Consumer<Grant> answer) {
+		acquire(counters, permits, attempt, timeout, timeout, answer);
+	}
+
+	private void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Duration patience, Consumer<Grant> answer) {
 		if (ofOneSlot(counters)) {
-			ask(counters, permits, attempt, timeout, answer);
+			ask(counters, permits, attempt, timeout, patience, answer);
 			return;
 		}
 		Collection<List<Counter>> slots = bySlot(counters, (counter) -> counter);
 		Levelling levelling = new Levelling(this, counters, permits, slots.size(), answer);
 		int number = 0;
 		for (List<Counter> slot : slots) {
-			ask(slot, permits, attempt, timeout, levelling.call(number++));
+			ask(slot, permits, attempt, timeout, patience, levelling.call(number++));
 		}
 	}
 
@@ -123,14 +134,14 @@ public final class GuardedCounters implements Counters {
 	}
 
 	private void ask(List<Counter> slot, Permits permits, @Nullable Attempt attempt, Duration timeout,
-			Consumer<Grant> answer) {
+			Duration patience, Consumer<Grant> answer) {
 		Node node = this.nodes.get(this.counters.node(slot.get(0)));
 		UnansweredException refusal = node.enter();
 		if (refusal != null) {
 			answer.accept(Grant.unanswered(permits, slot, refusal));
 			return;
 		}
-		GuardedCall call = (attempt == null) ? new GuardedCall(this, node, slot, permits, timeout, answer)
+		GuardedCall call = (attempt == null) ? new GuardedCall(this, node, slot, permits, timeout, patience, answer)
 				: new GuardedAttempt(this, node, slot, permits, attempt, timeout, answer);
 		this.counters.acquire(node.name(), call);
 		if (call.isWaiting()) {

@@ -129,11 +129,12 @@ final class Node {
 	}
 
 	/**
-	 * Ends a check that was never sent.
+	 * Ends a check that was never sent. It says nothing about a node that is being tried:
+	 * the next check tries it.
 	 * @param spared whether it does not count against the node
 	 */
 	void notSent(UnansweredException failure, long nanos, boolean spared) {
-		if (spared) {
+		if (spared || this.breaker.getState() == CircuitBreaker.State.HALF_OPEN) {
 			spared();
 		}
 		else {
@@ -153,12 +154,18 @@ final class Node {
 	/**
 	 * Ends a check that was answered.
 	 * @param sent when it was sent
+	 * @param counts whether the answer is a success, not merely late
 	 */
-	void answered(Grant grant, long nanos, long sent) {
+	void answered(Grant grant, long nanos, long sent, boolean counts) {
 		if (sent != NodeCall.NOT_SENT && !grant.readings().isEmpty() && !answeredSince(sent)) {
 			this.answered = sent;
 		}
-		this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
+		if (counts) {
+			this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
+		}
+		else {
+			spared();
+		}
 		watch();
 		if (!grant.readings().isEmpty()) {
 			long asked = System.currentTimeMillis() * 1_000 - nanos / 2_000;

@@ -4,8 +4,12 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
+
+import dev.ratelimit.counter.UnansweredException;
 
 /**
  * The calls to Redis for one counter under one spec, and the requests that wait for them.
@@ -19,10 +23,14 @@ import org.jspecify.annotations.Nullable;
  * requests, and it never gets any.
  *
  * <p>
- * A request waits only for calls that end before its own deadline, and a call always
- * ends, by its deadline at the latest. If a call that began later ends after the deadline
- * of a request, the request goes on with the next end. So no request waits too long, and
- * no timer is needed.
+ * A call goes on when the request that made it has given up, for as long as its patience
+ * lasts: under full load the answer is late, and a new call would be later still. So
+ * however slow the node or this process is, a counter has no more than these calls under
+ * way, each is answered once, and the leases come.
+ *
+ * <p>
+ * No request waits beyond its own deadline: a gate at which requests wait has an alarm
+ * for the earliest of them. Without the alarm they would wait for the patience of a call.
  */
 final class Gate {
 
@@ -33,46 +41,88 @@ final class Gate {
 
 	private int fetches;
 
-	/** The latest deadline of the calls under way. */
-	private long latest;
-
 	private @Nullable Deque<PartlyPaid> waiting;
 
+	private boolean armed;
+
+	/** When the alarm is due, if one is set. */
+	private long alarm;
+
+	/** Why a call that goes on has no answer yet. */
+	private @Nullable UnansweredException overdue;
+
 	/**
-	 * Asks whether a request must wait. It is then resumed when a call ends.
-	 * @param deadline of the request
+	 * Asks whether a request must wait. It is then resumed when calls have ended.
 	 */
-	synchronized boolean await(PartlyPaid request, long deadline) {
-		return (this.calls >= MOST_CALLS || this.fetches > 0) && add(request, deadline);
+	synchronized boolean await(PartlyPaid request) {
+		return (this.calls >= MOST_CALLS || this.fetches > 0) && add(request);
 	}
 
 	/**
 	 * Asks whether a request that has waited must wait again, for a lease.
-	 * @param deadline of the request
 	 */
-	synchronized boolean awaitLease(PartlyPaid request, long deadline) {
-		return this.fetches > 0 && add(request, deadline);
+	synchronized boolean awaitLease(PartlyPaid request) {
+		return this.fetches > 0 && add(request);
 	}
 
-	private boolean add(PartlyPaid request, long deadline) {
-		if (this.latest - deadline > 0) {
-			return false;
-		}
+	private boolean add(PartlyPaid request) {
 		this.waiting = (this.waiting != null) ? this.waiting : new ArrayDeque<>();
 		this.waiting.add(request);
 		return true;
 	}
 
 	/**
-	 * A call begins.
-	 * @param deadline when it ends at the latest
+	 * Sets the alarm for the deadline of a request that waits.
+	 * @return whether the caller must {@link #expire} then: there is no earlier alarm
 	 */
-	synchronized Pass begin(long deadline) {
-		if (this.calls == 0 || deadline - this.latest > 0) {
-			this.latest = deadline;
+	synchronized boolean arm(long deadline) {
+		if (this.armed && deadline - this.alarm >= 0) {
+			return false;
 		}
+		this.armed = true;
+		this.alarm = deadline;
+		return true;
+	}
+
+	/**
+	 * Removes the requests whose deadline has passed.
+	 */
+	synchronized List<PartlyPaid> expire(long now) {
+		if (this.armed && now - this.alarm >= 0) {
+			this.armed = false;
+		}
+		List<PartlyPaid> expired = new ArrayList<>(0);
+		if (this.waiting != null) {
+			this.waiting.removeIf((request) -> now - request.deadline() >= 0 && expired.add(request));
+		}
+		return expired;
+	}
+
+	/**
+	 * The earliest deadline of a request that waits.
+	 */
+	synchronized OptionalLong earliest() {
+		return (this.waiting == null) ? OptionalLong.empty()
+				: this.waiting.stream().mapToLong(PartlyPaid::deadline).reduce((a, b) -> (a - b < 0) ? a : b);
+	}
+
+	/**
+	 * Why a call has not brought an answer in time, {@code null} if none is late.
+	 */
+	synchronized @Nullable UnansweredException overdue() {
+		return this.overdue;
+	}
+
+	/**
+	 * A call begins.
+	 */
+	synchronized Pass begin() {
 		this.calls++;
 		return new Pass();
+	}
+
+	private synchronized void late(UnansweredException cause) {
+		this.overdue = cause;
 	}
 
 	private synchronized void fetches() {
@@ -82,32 +132,23 @@ final class Gate {
 	private synchronized List<PartlyPaid> end(boolean fetches) {
 		this.calls--;
 		this.fetches -= fetches ? 1 : 0;
-		if (this.waiting == null) {
+		this.overdue = null;
+		if (this.waiting == null || this.calls >= MOST_CALLS || this.fetches > 0) {
 			return List.of();
-		}
-		if (this.calls >= MOST_CALLS || this.fetches > 0) {
-			return impatient(this.waiting);
 		}
 		List<PartlyPaid> resumed = List.copyOf(this.waiting);
 		this.waiting = null;
 		return resumed;
 	}
 
-	/** Removes requests that cannot wait for all calls under way. */
-	private List<PartlyPaid> impatient(Deque<PartlyPaid> waiting) {
-		List<PartlyPaid> impatient = new ArrayList<>(0);
-		waiting.removeIf((request) -> request.deadline() - this.latest < 0 && impatient.add(request));
-		return impatient;
-	}
-
 	/**
-	 * A call under way. Used by one thread at a time.
+	 * A call under way.
 	 */
 	final class Pass {
 
 		private boolean fetches;
 
-		private boolean ended;
+		private final AtomicBoolean ended = new AtomicBoolean();
 
 		private Pass() {
 		}
@@ -121,14 +162,20 @@ final class Gate {
 		}
 
 		/**
+		 * The call goes on although its caller has given up.
+		 */
+		void late(UnansweredException cause) {
+			Gate.this.late(cause);
+		}
+
+		/**
 		 * The call ends; a second end has no effect.
 		 * @return the requests to be resumed, in the order of their arrival
 		 */
 		List<PartlyPaid> end() {
-			if (this.ended) {
+			if (!this.ended.compareAndSet(false, true)) {
 				return List.of();
 			}
-			this.ended = true;
 			return Gate.this.end(this.fetches);
 		}
 

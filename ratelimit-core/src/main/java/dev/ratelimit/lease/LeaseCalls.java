@@ -2,8 +2,10 @@ package dev.ratelimit.lease;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -19,14 +21,21 @@ import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
+import dev.ratelimit.counter.Timer;
 
 /**
  * Calls Redis for requests, for leases, and for both at once, and remembers the answers.
  */
 final class LeaseCalls {
 
-	/** With more, requests call for themselves, and the guard refuses some. */
-	private static final int MOST_WAITING = 10_000;
+	/**
+	 * With more, requests call for themselves, and the guard refuses some. A full load of
+	 * 1,000,000 a second has 20,000 waiting, with a deadline of 20 ms.
+	 */
+	private static final int MOST_WAITING = 50_000;
+
+	/** In deadlines: a node may be slower for leases than for checks, but not dead. */
+	private static final int MOST_PATIENCE = 10;
 
 	private static final ThreadLocal<@Nullable Deque<PartlyPaid>> RESUMING = new ThreadLocal<>();
 
@@ -42,17 +51,24 @@ final class LeaseCalls {
 
 	private final LongSupplier nanos;
 
+	private final Timer timer;
+
+	/** The time that a lease lasts, after which another one may be fetched. */
+	private final Duration refresh;
+
 	/** Requests that wait for calls of others. */
 	private final AtomicInteger waiting = new AtomicInteger();
 
-	LeaseCalls(Counters central, LocalCounters locals, DeniedCache denied, IntSupplier instances,
-			LeaseListener listener, LongSupplier nanos) {
+	LeaseCalls(Counters central, LocalCounters locals, DeniedCache denied, Duration refresh, IntSupplier instances,
+			LeaseListener listener, LongSupplier nanos, Timer timer) {
 		this.central = central;
 		this.locals = locals;
 		this.denied = denied;
 		this.instances = instances;
 		this.listener = listener;
 		this.nanos = nanos;
+		this.timer = timer;
+		this.refresh = refresh;
 	}
 
 	void ask(List<Counter> counters, Permits permits, Duration timeout, long sent, Consumer<Grant> answer) {
@@ -67,6 +83,8 @@ final class LeaseCalls {
 	private void learn(Grant grant, List<Counter> counters, long sent, Consumer<Grant> answer) {
 		try {
 			learn(grant, counters.size() > 1, sent);
+			// Late answers too: without one, no lease would ever be fetched.
+			grant.whenLate((late) -> learn(late, sent));
 		}
 		finally {
 			answer.accept(grant);
@@ -74,49 +92,51 @@ final class LeaseCalls {
 	}
 
 	/**
+	 * Takes permits for a request for which others wait.
+	 * @param timeout how long this request waits
+	 * @param patience for how long the answer is worth having
+	 */
+	void ask(List<Counter> counters, Gate.Pass pass, Permits permits, Duration timeout, Duration patience, long sent,
+			Consumer<Grant> answer) {
+		call(counters, pass, permits, timeout, patience, (grant) -> learn(grant, counters.size() > 1, sent), answer);
+	}
+
+	/**
 	 * Takes permits for a request, and in the same call a lease if it is time for one.
 	 * The request comes first: the lease gets what is left.
 	 */
-	void askAlong(LeasedSpec leased, Gate.Pass pass, Permits permits, Duration timeout, long sent,
+	void askAlong(LeasedSpec leased, Gate.Pass pass, Permits permits, Duration timeout, Duration patience, long sent,
 			Consumer<Grant> answer) {
+		List<Counter> counters = List.of(leased.counter());
 		long cost = permits.most();
 		long size = leased.wants(sent) ? leased.local().fetchAlong(leased, cost, this.instances.getAsInt(), sent) : 0;
 		if (size == 0) {
-			ask(List.of(leased.counter()), permits, timeout, sent, answer);
+			ask(counters, pass, permits, timeout, patience, sent, answer);
 			return;
 		}
 		pass.fetches();
-		ask(List.of(leased.counter()), new Permits(1, cost, cost + size), timeout, sent, (grant) -> {
-			try {
-				received(leased, grant, cost, size, sent);
-			}
-			finally {
-				answer.accept(ofRequest(grant, permits));
-			}
-		});
+		call(counters, pass, new Permits(1, cost, cost + size), timeout, patience, (grant) -> {
+			learn(grant, false, sent);
+			received(leased, grant, cost, size, sent);
+		}, (grant) -> answer.accept(ofRequest(grant, permits)));
 	}
 
 	/**
 	 * Fetches a lease if it is time for one. It has the deadline of a check although no
 	 * request waits for it: otherwise a lease could close the breaker of a node that is
-	 * too slow for checks.
+	 * too slow for checks. After that it goes on, see {@link Gate}.
 	 */
 	void fetchIfWanted(LeasedSpec leased, Duration timeout, long now) {
 		long size = leased.wants(now) ? leased.local().fetch(leased, this.instances.getAsInt(), now) : 0;
 		if (size == 0) {
 			return;
 		}
-		Gate.Pass pass = leased.gate().begin(now + timeout.toNanos());
+		Gate.Pass pass = leased.gate().begin();
 		pass.fetches();
 		try {
-			this.central.acquire(List.of(leased.counter()), Permits.between(1, size), timeout, (grant) -> {
-				try {
-					received(leased, grant, 0, size, now);
-				}
-				finally {
-					resume(end(pass));
-				}
-			});
+			call(List.of(leased.counter()), pass, Permits.between(1, size), timeout, patience(timeout),
+					(grant) -> received(leased, grant, 0, size, now), (grant) -> {
+					});
 		}
 		catch (Throwable ex) {
 			resume(end(pass));
@@ -125,21 +145,94 @@ final class LeaseCalls {
 	}
 
 	/**
+	 * For how long a call is worth having if requests have this deadline: until the next
+	 * lease would be fetched.
+	 */
+	Duration patience(Duration timeout) {
+		Duration most = timeout.multipliedBy(MOST_PATIENCE);
+		Duration patience = (this.refresh.compareTo(most) < 0) ? this.refresh : most;
+		return (patience.compareTo(timeout) < 0) ? timeout : patience;
+	}
+
+	/**
+	 * Makes a call for which requests wait. They are resumed when it has ended, which may
+	 * be long after its own request has its answer.
+	 * @param learn takes over what the node says, in time or late
+	 * @param answer gets the grant in time
+	 */
+	private void call(List<Counter> counters, Gate.Pass pass, Permits permits, Duration timeout, Duration patience,
+			Consumer<Grant> learn, Consumer<Grant> answer) {
+		this.central.refill(counters, permits, timeout, patience, (grant) -> {
+			try {
+				learn.accept(grant);
+			}
+			finally {
+				// The call ends before its answer is handed over: that may ask for
+				// permits again.
+				List<PartlyPaid> resumed = goesOn(grant, pass, patience.minus(timeout), learn) ? List.of() : end(pass);
+				try {
+					answer.accept(grant);
+				}
+				finally {
+					resume(resumed);
+				}
+			}
+		});
+	}
+
+	/**
+	 * Whether a call without an answer goes on. It then ends with the late answer, or
+	 * when its patience is over.
+	 */
+	private boolean goesOn(Grant grant, Gate.Pass pass, Duration left, Consumer<Grant> learn) {
+		List<CompletableFuture<Void>> late = new ArrayList<>(0);
+		for (Grant.Gap gap : grant.gaps()) {
+			CompletionStage<Grant> answer = gap.late();
+			if (answer != null) {
+				late.add(answer.thenAccept(learn).toCompletableFuture());
+			}
+		}
+		if (late.isEmpty() || left.isZero()) {
+			return false;
+		}
+		pass.late(grant.gaps().get(0).cause());
+		CompletableFuture.allOf(late.toArray(CompletableFuture<?>[]::new))
+			.whenComplete((done, failure) -> resume(end(pass)));
+		this.timer.after(left, () -> resume(end(pass)));
+		return true;
+	}
+
+	/**
 	 * Asks whether a request waits for calls of others. It is then resumed.
 	 * @param rest leased counters that it has no permits of
 	 * @param waited whether it has waited before: then it only waits for leases
 	 */
-	boolean await(PartlyPaid request, List<LeasedSpec> rest, long deadline, boolean waited) {
+	boolean await(PartlyPaid request, List<LeasedSpec> rest, boolean waited) {
 		if (this.waiting.incrementAndGet() <= MOST_WAITING) {
 			for (LeasedSpec leased : rest) {
 				Gate gate = leased.gate();
-				if (waited ? gate.awaitLease(request, deadline) : gate.await(request, deadline)) {
+				if (waited ? gate.awaitLease(request) : gate.await(request)) {
+					arm(gate, request.deadline());
 					return true;
 				}
 			}
 		}
 		this.waiting.decrementAndGet();
 		return false;
+	}
+
+	private void arm(Gate gate, long deadline) {
+		if (gate.arm(deadline)) {
+			this.timer.after(Duration.ofNanos(Math.max(0, deadline - now())), () -> expire(gate));
+		}
+	}
+
+	/** Lets requests go on whose time is over. */
+	private void expire(Gate gate) {
+		List<PartlyPaid> expired = gate.expire(now());
+		this.waiting.addAndGet(-expired.size());
+		gate.earliest().ifPresent((deadline) -> arm(gate, deadline));
+		resume(expired);
 	}
 
 	/**
@@ -222,10 +315,6 @@ final class LeaseCalls {
 			this.denied.remember(grant, sent, provisional);
 		}
 		learn(grant, sent);
-		if (!grant.complete()) {
-			// Late answers too: without one, no lease would ever be fetched.
-			grant.whenLate((late) -> learn(late, sent));
-		}
 	}
 
 	private void learn(Grant grant, long sent) {
@@ -238,18 +327,17 @@ final class LeaseCalls {
 	}
 
 	/**
-	 * Takes over a lease, also one that comes late.
+	 * Takes over a lease, also one that comes late. While it can still come, no other one
+	 * is fetched.
 	 * @param grant permits of the request and of the lease
 	 * @param cost permits of the request
 	 * @param wanted permits of the lease
 	 */
 	private void received(LeasedSpec leased, Grant grant, long cost, long wanted, long sent) {
-		CompletionStage<Grant> late = grant.complete() ? null : grant.gaps().get(0).late();
-		if (late != null) {
-			late.thenAccept((answer) -> received(leased, answer, cost, wanted, sent));
-		}
-		else if (!grant.complete()) {
-			leased.end(sent);
+		if (!grant.complete()) {
+			if (grant.gaps().get(0).late() == null) {
+				leased.end(sent);
+			}
 		}
 		else {
 			long permits = Math.max(0, grant.permits() - cost);

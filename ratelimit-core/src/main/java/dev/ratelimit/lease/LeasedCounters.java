@@ -24,6 +24,7 @@ import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.Demand;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Timer;
 
 /**
  * Answers in-process where possible: by a refusal that still holds, or from permits that
@@ -62,16 +63,18 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	 * whether an adaptive one is leased now
 	 * @param listener sees each lease
 	 * @param nanos a monotonic clock
+	 * @param timer ends the waiting of requests at their deadlines
 	 */
 	public LeasedCounters(Counters central, LeaseOptions options, IntSupplier instances, Demand demand,
-			LeaseListener listener, LongSupplier nanos) {
+			LeaseListener listener, LongSupplier nanos, Timer timer) {
 		this.central = central;
 		this.demand = demand;
 		this.nanos = nanos;
 		this.denied = new DeniedCache(options.maxCounters(), nanos.getAsLong());
 		this.locals = new LocalCounters(options);
 		this.refunds = new Refunds(central, nanos);
-		this.calls = new LeaseCalls(central, this.locals, this.denied, instances, listener, nanos);
+		this.calls = new LeaseCalls(central, this.locals, this.denied, options.refresh(), instances, listener, nanos,
+				timer);
 	}
 
 	@Override

@@ -62,7 +62,7 @@ final class PartlyPaid {
 	 */
 	void ask() {
 		List<LeasedSpec> leased = leased();
-		if (leased.isEmpty() || !this.calls.await(this, leased, deadline(), false)) {
+		if (leased.isEmpty() || !this.calls.await(this, leased, false)) {
 			call(leased, this.sent);
 		}
 	}
@@ -87,14 +87,25 @@ final class PartlyPaid {
 			paidAfterAll(new Grant(this.permits, cost, readings(this.counters, late), Decision.Source.LEASE));
 		}
 		else if (now - deadline() >= 0) {
-			answered(Grant.unanswered(this.permits, this.rest, WAITED_TOO_LONG));
+			answered(Grant.unanswered(this.permits, this.rest, notPaid()));
 		}
 		else {
 			List<LeasedSpec> leased = leased();
-			if (!this.calls.await(this, leased, deadline(), true)) {
+			if (!this.calls.await(this, leased, true)) {
 				call(leased, now);
 			}
 		}
+	}
+
+	/** Why there was no lease in time: its call has no answer, or is still to be made. */
+	private UnansweredException notPaid() {
+		for (LeasedSpec leased : leased()) {
+			UnansweredException overdue = leased.gate().overdue();
+			if (overdue != null) {
+				return overdue;
+			}
+		}
+		return WAITED_TOO_LONG;
 	}
 
 	/** The leases of all other counters; empty if one of them is strict. */
@@ -122,33 +133,29 @@ final class PartlyPaid {
 	 */
 	private void call(List<LeasedSpec> leased, long now) {
 		Duration left = Duration.ofNanos(deadline() - now);
-		Gate.Pass pass = leased.isEmpty() ? null : leased.get(0).gate().begin(deadline());
+		if (leased.isEmpty()) {
+			this.calls.ask(this.rest, this.permits, left, now, this::answeredAll);
+			return;
+		}
+		Duration patience = this.calls.patience(this.timeout);
+		Gate.Pass pass = leased.get(0).gate().begin();
 		try {
-			if (pass != null && leased.size() == 1) {
-				this.calls.askAlong(leased.get(0), pass, this.permits, left, now, (grant) -> answered(grant, pass));
+			if (leased.size() == 1) {
+				this.calls.askAlong(leased.get(0), pass, this.permits, left, patience, now, this::answered);
 			}
 			else {
-				this.calls.ask(this.rest, this.permits, left, now, (grant) -> {
-					fetch();
-					answered(grant, pass);
-				});
+				this.calls.ask(this.rest, pass, this.permits, left, patience, now, this::answeredAll);
 			}
 		}
 		catch (Throwable ex) {
-			LeaseCalls.resume((pass != null) ? this.calls.end(pass) : List.of());
+			LeaseCalls.resume(this.calls.end(pass));
 			throw ex;
 		}
 	}
 
-	/** The call ends before its answer is handed over: that may ask for permits again. */
-	private void answered(Grant grant, Gate.@Nullable Pass pass) {
-		List<PartlyPaid> resumed = (pass != null) ? this.calls.end(pass) : List.of();
-		try {
-			answered(grant);
-		}
-		finally {
-			LeaseCalls.resume(resumed);
-		}
+	private void answeredAll(Grant grant) {
+		fetch();
+		answered(grant);
 	}
 
 	private void answered(Grant grant) {

@@ -132,7 +132,7 @@ final class Fleet implements AutoCloseable {
 		return new LeasedCounters(counted(new GuardedCounters(redis, nodes, DEADLINES, Duration.ZERO)),
 				LeaseOptions.DEFAULTS, () -> size, new HotCounters(HOT, 100, () -> size, System::nanoTime),
 				(permits) -> {
-				}, System::nanoTime);
+				}, System::nanoTime, DEADLINES);
 	}
 
 	/**

@@ -19,6 +19,7 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.Settling;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.memory.MemoryCounters;
@@ -96,7 +97,7 @@ class LeasedCheckAllocationTests {
 		HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
 		return RateLimiterBuilder
 			.on(RateLimiterBuilder.leased(memory, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
-			}))
+			}, FakeCounters.NEVER))
 			.policies(policy.build())
 			.build();
 	}

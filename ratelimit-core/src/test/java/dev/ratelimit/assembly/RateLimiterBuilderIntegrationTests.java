@@ -78,7 +78,7 @@ class RateLimiterBuilderIntegrationTests {
 		Counters guarded = RateLimiterBuilder.guarded(redis, nodes, deadlines, Duration.ofSeconds(1));
 		return RateLimiterBuilder.leased(guarded, LeaseOptions.DEFAULTS, () -> 1,
 				(counter) -> counter.spec().enforcement() == Enforcement.LEASED, (permits) -> {
-				});
+				}, deadlines);
 	}
 
 	private static String decide(RateLimiter limiter) {

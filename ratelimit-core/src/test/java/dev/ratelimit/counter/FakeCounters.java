@@ -15,6 +15,10 @@ import dev.ratelimit.Settlement;
  */
 public class FakeCounters implements Counters {
 
+	/** For tests in which no call is late. */
+	public static final Timer NEVER = (delay, task) -> {
+	};
+
 	private final Counters store;
 
 	private final Answer answer;

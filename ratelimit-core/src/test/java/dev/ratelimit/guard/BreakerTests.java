@@ -20,6 +20,7 @@ import dev.ratelimit.counter.Permits;
 import static dev.ratelimit.counter.Grants.unanswered;
 import static dev.ratelimit.guard.HandDrivenNodes.counter;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * When the breaker of a node opens by default, and when it tries again.
@@ -88,6 +89,56 @@ class BreakerTests {
 		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
 		miss(50);
 		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
+	}
+
+	@Test
+	void leasesThatComeLateDoNotOpenIt() {
+		List<CompletableFuture<Grant>> late = refill(100, Duration.ofMinutes(1));
+		assertThat(late).allSatisfy((grant) -> assertThat(reason(grant)).isEqualTo(Decision.Reason.TIMEOUT));
+		this.shards.calls.forEach((call) -> call.grant(1));
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+		assertThat(late)
+			.allSatisfy((grant) -> assertThat(unanswered(grant).late()).isCompletedWithValueMatching(Grant::complete));
+	}
+
+	@Test
+	void leasesThatNeverComeOpenIt() {
+		refill(50, Duration.ofMillis(10));
+		await().untilAsserted(() -> assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN));
+	}
+
+	@Test
+	void leaseThatComesLateDoesNotCloseItAndTheNextCallTriesAgain() {
+		miss(50);
+		this.nodes.reconnected("a");
+		assertThat(reason(refill(1, Duration.ofMinutes(1)).get(0))).isEqualTo(Decision.Reason.TIMEOUT);
+		assertThat(reason(acquire(Duration.ofMinutes(1)))).isEqualTo(Decision.Reason.BREAKER_OPEN);
+		this.shards.calls.get(50).grant(1);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.HALF_OPEN);
+		answer(1);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+	}
+
+	@Test
+	void checkThatWasNeverSentIsNoProbe() {
+		miss(50);
+		this.nodes.reconnected("a");
+		this.shards.sends = false;
+		assertThat(reason(acquire(Duration.ofMillis(2)))).isEqualTo(Decision.Reason.SATURATED);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.HALF_OPEN);
+		this.shards.sends = true;
+		answer(1);
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+	}
+
+	/** Calls for leases that nobody awaits for longer than a moment. */
+	private List<CompletableFuture<Grant>> refill(int calls, Duration patience) {
+		return IntStream.range(0, calls).mapToObj((i) -> {
+			CompletableFuture<Grant> grant = new CompletableFuture<>();
+			this.counters.refill(List.of(TENANT), Permits.between(1, 10), Duration.ofMillis(2), patience,
+					grant::complete);
+			return grant;
+		}).toList();
 	}
 
 	private Function<Integer, Long> waitOf(String node) {

@@ -32,11 +32,15 @@ class GateTests {
 
 	private static final Duration DEADLINE = Duration.ofMillis(20);
 
+	private static final Duration PATIENCE = LeaseOptions.DEFAULTS.refresh();
+
 	private final AtomicLong now = new AtomicLong(1_700_000_000_000_000_000L);
 
 	private final MemoryCounters store = new MemoryCounters(100, () -> this.now.get() / 1_000, this.now::get);
 
 	private final List<Call> calls = new ArrayList<>();
+
+	private final List<Task> tasks = new ArrayList<>();
 
 	private final LeasedCounters counters = new LeasedCounters(
 			new FakeCounters(this.store, (counters, permits, timeout) -> {
@@ -44,7 +48,7 @@ class GateTests {
 				this.calls.add(call);
 				return call.answer;
 			}), LeaseOptions.DEFAULTS, () -> 1, (counter) -> true, (permits) -> {
-			}, this.now::get);
+			}, this.now::get, (delay, task) -> this.tasks.add(new Task(this.now.get() + delay.toNanos(), task)));
 
 	private final Counter counter = new Counter(new CounterSpec(Algorithm.GCRA,
 			Limit.of("per-user", List.of(Dimension.USER), "100000/m"), Enforcement.LEASED, new LiveWindows()), "ann");
@@ -96,9 +100,60 @@ class GateTests {
 	}
 
 	@Test
-	void requestThatEndsBeforeTheCallsDoesNotWaitForThem() {
+	void requestThatEndsBeforeTheCallsIsAnsweredByItsDeadline() {
 		ask(2, DEADLINE);
-		ask(1, DEADLINE.dividedBy(2));
+		CompletableFuture<Grant> impatient = ask(1, DEADLINE.dividedBy(2)).get(0);
+		CompletableFuture<Grant> patient = ask(1, DEADLINE).get(0);
+		pass(10);
+		assertThat(impatient.join().gaps()).singleElement()
+			.satisfies((gap) -> assertThat(gap.cause().reason()).isEqualTo(Decision.Reason.SATURATED));
+		assertThat(patient).isNotDone();
+		pass(10);
+		assertThat(patient).isDone();
+		assertThat(this.calls).hasSize(2);
+	}
+
+	@Test
+	void callThatIsLateIsNotMadeAgainAndItsLeasePaysForLaterRequests() {
+		ask(1, DEADLINE);
+		this.calls.get(0).answer();
+		pass(11);
+		List<CompletableFuture<Grant>> first = ask(3, DEADLINE);
+		assertThat(this.calls).hasSize(2);
+		pass(DEADLINE.toMillis());
+		this.calls.get(1).giveUp();
+		assertThat(first).allSatisfy((grant) -> assertThat(grant.join().gaps()).singleElement()
+			.satisfies((gap) -> assertThat(gap.cause().reason()).isIn(Decision.Reason.TIMEOUT,
+					Decision.Reason.SATURATED)));
+		List<CompletableFuture<Grant>> next = ask(3, DEADLINE);
+		pass(5);
+		assertThat(this.calls).hasSize(2);
+		this.calls.get(1).answerLate();
+		assertThat(next).anySatisfy((grant) -> assertThat(grant.join().source()).isEqualTo(Decision.Source.LEASE));
+	}
+
+	@Test
+	void requestsThatWaitForALateCallAreToldItsReason() {
+		ask(2, DEADLINE);
+		pass(1);
+		CompletableFuture<Grant> waiting = ask(1, DEADLINE).get(0);
+		pass(DEADLINE.toMillis() - 1);
+		this.calls.get(0).giveUp();
+		pass(1);
+		assertThat(waiting.join().gaps()).singleElement()
+			.satisfies((gap) -> assertThat(gap.cause().reason()).isEqualTo(Decision.Reason.TIMEOUT));
+	}
+
+	@Test
+	void callWithoutAnAnswerEndsWithItsPatience() {
+		ask(2, DEADLINE);
+		pass(DEADLINE.toMillis());
+		this.calls.get(0).giveUp();
+		this.calls.get(1).giveUp();
+		ask(1, DEADLINE);
+		assertThat(this.calls).hasSize(2);
+		pass(PATIENCE.toMillis());
+		ask(1, DEADLINE);
 		assertThat(this.calls).hasSize(3);
 	}
 
@@ -148,6 +203,12 @@ class GateTests {
 
 	private void pass(long millis) {
 		this.now.addAndGet(Duration.ofMillis(millis).toNanos());
+		List<Task> due = this.tasks.stream().filter((task) -> task.time <= this.now.get()).toList();
+		this.tasks.removeAll(due);
+		due.forEach((task) -> task.task.run());
+	}
+
+	private record Task(long time, Runnable task) {
 	}
 
 	private final class Call {
@@ -160,6 +221,8 @@ class GateTests {
 
 		private final CompletableFuture<Grant> answer;
 
+		private final CompletableFuture<Grant> late = new CompletableFuture<>();
+
 		Call(List<Counter> counters, Permits permits, Duration timeout, CompletableFuture<Grant> answer) {
 			this.counters = counters;
 			this.permits = permits;
@@ -170,6 +233,17 @@ class GateTests {
 		void answer() {
 			Grant grant = GateTests.this.store.acquire(this.counters, this.permits).join();
 			this.answer.complete(FakeCounters.asRedis(grant, List.of()));
+		}
+
+		/** The deadline has passed, the call goes on. */
+		void giveUp() {
+			this.answer.complete(Grant.unanswered(this.permits, new Grant.Gap(this.counters,
+					new UnansweredException(Decision.Reason.TIMEOUT, "no answer"), this.late)));
+		}
+
+		void answerLate() {
+			Grant grant = GateTests.this.store.acquire(this.counters, this.permits).join();
+			this.late.complete(FakeCounters.asRedis(grant, List.of()));
 		}
 
 		void fail() {

@@ -127,7 +127,7 @@ class LeaseFleetTests {
 		int maximum = 5_000;
 		LeaseOptions options = new LeaseOptions(Duration.ofMillis(100), 20, Duration.ofSeconds(1), maximum);
 		LeasedCounters counters = new LeasedCounters(refusing(), options, () -> 1, (counter) -> true, (permits) -> {
-		}, () -> SECOND);
+		}, () -> SECOND, FakeCounters.NEVER);
 		List<CounterSpec> limits = counters(specs, "1/d").stream().map(Counter::spec).toList();
 		for (int i = 0; i < keys; i++) {
 			for (CounterSpec limit : limits) {

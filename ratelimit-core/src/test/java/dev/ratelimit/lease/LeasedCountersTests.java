@@ -46,7 +46,7 @@ class LeasedCountersTests {
 
 	private final LeasedCounters counters = new LeasedCounters(new FakeCounters(this.central.memory, this.central),
 			LeaseOptions.DEFAULTS, () -> 1, this.hot::contains, (permits) -> {
-			}, this.nanos::get);
+			}, this.nanos::get, FakeCounters.NEVER);
 
 	@Test
 	void refusalIsRememberedUntilAPermitHasComeBack() {
@@ -315,7 +315,7 @@ class LeasedCountersTests {
 		AnsweringTwice twice = new AnsweringTwice(this.central.memory);
 		try (LeasedCounters counters = new LeasedCounters(twice, LeaseOptions.DEFAULTS, () -> 1, (counter) -> true,
 				(permits) -> {
-				}, this.nanos::get)) {
+				}, this.nanos::get, FakeCounters.NEVER)) {
 			Counter tenant = counter("acme", Enforcement.LEASED, "1000/d");
 			Counter user = counter("ann", Enforcement.STRICT, "1000/d");
 			join(counters.acquire(List.of(tenant), Permits.exactly(1)));

@@ -17,6 +17,7 @@ import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.memory.MemoryCounters;
@@ -36,7 +37,7 @@ class RefundsTests {
 
 	private final LeasedCounters counters = new LeasedCounters(this.central, LeaseOptions.DEFAULTS, () -> 1,
 			(counter) -> true, (permits) -> {
-			}, this.nanos::get);
+			}, this.nanos::get, FakeCounters.NEVER);
 
 	private final Counter counter = new Counter(new CounterSpec(Algorithm.GCRA,
 			Limit.of("per-user", List.of(Dimension.USER), "100000/h"), Enforcement.LEASED, new LiveWindows(), true),

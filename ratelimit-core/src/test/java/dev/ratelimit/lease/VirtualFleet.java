@@ -73,7 +73,8 @@ public final class VirtualFleet {
 		this.store = store.apply(() -> this.now / 1_000);
 		for (int i = 0; i < instances; i++) {
 			this.instances.add(new LeasedCounters(new FakeCounters(this.store, this::askStore), LeaseOptions.DEFAULTS,
-					() -> instances, (counter) -> true, (permits) -> this.leased += permits, () -> this.now));
+					() -> instances, (counter) -> true, (permits) -> this.leased += permits, () -> this.now,
+					FakeCounters.NEVER));
 		}
 	}
 

@@ -21,6 +21,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.lease.LeaseOptions;
 import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.limiter.Fallback;
@@ -87,7 +88,7 @@ class ChangedLimitAccuracyIntegrationTests {
 			this.policies.add(own);
 			LeasedCounters leased = new LeasedCounters(counters, LeaseOptions.DEFAULTS, () -> INSTANCES,
 					(counter) -> true, (permits) -> {
-					}, () -> this.micros.get() * 1_000);
+					}, () -> this.micros.get() * 1_000, FakeCounters.NEVER);
 			this.fleet.add(new PolicyRateLimiter(own::get, new CounterKeys("rl"), leased,
 					Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)),
 					new LimiterOptions(Duration.ofSeconds(30), FailureMode.DENY, 64), List.of()));

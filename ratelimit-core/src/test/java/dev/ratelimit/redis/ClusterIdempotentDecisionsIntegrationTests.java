@@ -13,7 +13,7 @@ class ClusterIdempotentDecisionsIntegrationTests extends IdempotentDecisionsCont
 	protected Counters counters() {
 		Counters leased = new LeasedCounters(Connections.guarded(Connections.cluster()), LeaseOptions.DEFAULTS, () -> 1,
 				(counter) -> false, (permits) -> {
-				}, System::nanoTime);
+				}, System::nanoTime, Connections.DEADLINES);
 		return SplitCounters.of(leased, Splitting.CONFIGURED);
 	}
 

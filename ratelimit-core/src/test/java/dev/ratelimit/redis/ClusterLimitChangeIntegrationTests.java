@@ -14,7 +14,7 @@ class ClusterLimitChangeIntegrationTests extends LimitChangeContract {
 	protected Counters counters() {
 		return new LeasedCounters(Connections.guarded(Connections.cluster()), LeaseOptions.DEFAULTS, () -> 1,
 				(counter) -> false, (permits) -> {
-				}, System::nanoTime);
+				}, System::nanoTime, Connections.DEADLINES);
 	}
 
 }

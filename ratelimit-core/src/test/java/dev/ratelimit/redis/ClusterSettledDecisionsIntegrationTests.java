@@ -11,7 +11,7 @@ class ClusterSettledDecisionsIntegrationTests extends SettledDecisionsContract {
 	protected Counters counters() {
 		return new LeasedCounters(Connections.guarded(Connections.cluster()), LeaseOptions.DEFAULTS, () -> 1,
 				(counter) -> false, (permits) -> {
-				}, System::nanoTime);
+				}, System::nanoTime, Connections.DEADLINES);
 	}
 
 }

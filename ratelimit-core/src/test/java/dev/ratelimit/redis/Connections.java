@@ -26,7 +26,7 @@ import dev.ratelimit.testing.RedisServers;
  */
 public final class Connections {
 
-	private static final Deadlines DEADLINES = new Deadlines(ForkJoinPool.commonPool());
+	static final Deadlines DEADLINES = new Deadlines(ForkJoinPool.commonPool());
 
 	/** As an application's limiter has them. */
 	private static final ClientResources RESOURCES = ClientSettings.resources(ClientResources.create());

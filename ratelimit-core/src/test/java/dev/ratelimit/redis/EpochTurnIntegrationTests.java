@@ -18,7 +18,7 @@ class EpochTurnIntegrationTests extends EpochTurnContract {
 
 	static Counters leased(Counters central) {
 		return new LeasedCounters(central, LeaseOptions.DEFAULTS, () -> 1, (counter) -> true, (permits) -> {
-		}, System::nanoTime);
+		}, System::nanoTime, Connections.DEADLINES);
 	}
 
 }

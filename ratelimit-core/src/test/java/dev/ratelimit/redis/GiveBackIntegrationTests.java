@@ -22,6 +22,7 @@ import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
@@ -50,7 +51,7 @@ class GiveBackIntegrationTests {
 		AtomicLong nanos = new AtomicLong(1_000_000_000L);
 		try (LeasedCounters counters = new LeasedCounters(Connections.guarded(this.redis), LeaseOptions.DEFAULTS,
 				() -> 1, (counter) -> true, (permits) -> {
-				}, nanos::get)) {
+				}, nanos::get, FakeCounters.NEVER)) {
 			await().atMost(Duration.ofSeconds(10)).until(() -> {
 				nanos.addAndGet(1_000_000);
 				return take(counters, leased).source() == Decision.Source.LEASE;

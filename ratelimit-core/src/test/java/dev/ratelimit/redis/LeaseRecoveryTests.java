@@ -82,7 +82,7 @@ class LeaseRecoveryTests {
 	private final Counters counters = new LeasedCounters(new GuardedCounters(this.node,
 			new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of()), this.deadlines,
 			DEADLINE), OPTIONS, () -> 1, (counter) -> true, (permits) -> {
-			}, System::nanoTime);
+			}, System::nanoTime, this.deadlines);
 
 	private final List<Counter> keys = keys();
 

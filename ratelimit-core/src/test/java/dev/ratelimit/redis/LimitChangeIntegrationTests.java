@@ -15,7 +15,7 @@ class LimitChangeIntegrationTests extends LimitChangeContract {
 	protected Counters counters() {
 		return new LeasedCounters(Connections.guarded(Connections.standalone()), LeaseOptions.DEFAULTS, () -> 1,
 				(counter) -> false, (permits) -> {
-				}, System::nanoTime);
+				}, System::nanoTime, Connections.DEADLINES);
 	}
 
 }

@@ -238,7 +238,7 @@ class MarkedSplitIntegrationTests {
 					RedisHotKeys.on(this.connector, "rl", "local", HASHES), 100, System::nanoTime);
 			LeasedCounters leased = new LeasedCounters(counters, LeaseOptions.DEFAULTS, () -> 1, this.hot,
 					(permits) -> {
-					}, System::nanoTime);
+					}, System::nanoTime, Connections.DEADLINES);
 			this.splits = new HotSplits(this.marked, this.exchange, leased);
 			if (automatic) {
 				this.exchange.listen(new AutoSplit(this.hot, this.exchange, this.splits, THRESHOLD, (id) -> 1)::review);

@@ -27,6 +27,7 @@ import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.lease.LeaseOptions;
@@ -57,7 +58,7 @@ class MixedEnforcementIntegrationTests {
 		Recorder recorder = new Recorder(Connections.guarded(scripts));
 		LeasedCounters leases = new LeasedCounters(recorder, LeaseOptions.DEFAULTS, () -> 1, (counter) -> false,
 				(permits) -> {
-				}, () -> this.now.get() * 1_000);
+				}, () -> this.now.get() * 1_000, FakeCounters.NEVER);
 		MemoryCounters model = new MemoryCounters(1_000, this.now::get);
 		List<List<Counter>> policies = List.of(policy("first", random), policy("second", random));
 		Map<Counter, Long> admitted = new HashMap<>();

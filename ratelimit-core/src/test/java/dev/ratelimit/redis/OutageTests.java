@@ -85,7 +85,7 @@ class OutageTests {
 			.build();
 		return RateLimiterBuilder
 			.on(RateLimiterBuilder.leased(guarded, LeaseOptions.DEFAULTS, () -> 1, (counter) -> true, (permits) -> {
-			}))
+			}, this.deadlines))
 			.policies(policy)
 			.build();
 	}

@@ -13,7 +13,7 @@ class RedisIdempotentDecisionsIntegrationTests extends IdempotentDecisionsContra
 	protected Counters counters() {
 		Counters leased = new LeasedCounters(Connections.guarded(Connections.standalone()), LeaseOptions.DEFAULTS,
 				() -> 1, (counter) -> false, (permits) -> {
-				}, System::nanoTime);
+				}, System::nanoTime, Connections.DEADLINES);
 		return SplitCounters.of(leased, Splitting.CONFIGURED);
 	}
 

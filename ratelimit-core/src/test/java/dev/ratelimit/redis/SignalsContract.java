@@ -171,7 +171,7 @@ abstract class SignalsContract {
 			LeaseOptions options = new LeaseOptions(Duration.ofSeconds(1), 20, Duration.ofSeconds(30), 1_000);
 			this.counters = new LeasedCounters(Connections.guarded(RedisCounters.on(connector, this.signals)), options,
 					() -> 2, (any) -> false, (permits) -> {
-					}, System::nanoTime);
+					}, System::nanoTime, Connections.DEADLINES);
 			this.signals.listen(ForgetSignal.TYPE, new ForgetSignal((keys) -> {
 				this.counters.forget(keys);
 				this.forgotten.incrementAndGet();

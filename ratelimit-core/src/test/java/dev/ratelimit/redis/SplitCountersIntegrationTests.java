@@ -33,6 +33,7 @@ import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Counters;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.BreakerState;
@@ -231,7 +232,7 @@ class SplitCountersIntegrationTests {
 	private static PolicyRateLimiter limiter(Policy policy, Counters counters, int instances, LongSupplier nanos) {
 		LeasedCounters leased = new LeasedCounters(counters, LeaseOptions.DEFAULTS, () -> instances, (counter) -> true,
 				(permits) -> {
-				}, nanos);
+				}, nanos, FakeCounters.NEVER);
 		PolicySet policies = PolicySet.of(policy);
 		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
 				SplitCounters.of(leased, Splitting.CONFIGURED),

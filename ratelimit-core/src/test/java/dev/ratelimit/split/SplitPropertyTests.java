@@ -135,7 +135,7 @@ class SplitPropertyTests {
 			for (int i = 0; i < instances; i++) {
 				Counters leased = new LeasedCounters(new FakeCounters(this.redis, this::askRedis),
 						LeaseOptions.DEFAULTS, () -> instances, (counter) -> true, (permits) -> {
-						}, this.nanos::get);
+						}, this.nanos::get, FakeCounters.NEVER);
 				this.fleet.add(new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
 						SplitCounters.of(leased, Splitting.CONFIGURED), Fallback.to(new MemoryCounters(10, () -> 0)),
 						options, List.of()));

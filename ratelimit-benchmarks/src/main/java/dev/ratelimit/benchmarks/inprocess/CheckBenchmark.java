@@ -73,6 +73,7 @@ public class CheckBenchmark {
 		if (policy.settings().enforcement() == Enforcement.LEASED) {
 			HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
 			counters = RateLimiterBuilder.leased(counters, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
+			}, (delay, task) -> {
 			});
 		}
 		return RateLimiterBuilder.on(counters).policies(policy).build();

@@ -86,7 +86,7 @@ public final class Ours implements Contender {
 				deadline);
 		HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
 		return RateLimiterBuilder.leased(guarded, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
-		});
+		}, this.deadlines);
 	}
 
 	private static Request request(int key) {
