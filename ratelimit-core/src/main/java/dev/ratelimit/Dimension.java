@@ -29,7 +29,7 @@ public record Dimension(String name) {
 	public static final Set<Dimension> BUILT_IN = Set.of(USER, TENANT, IP, ROUTE, API_KEY, REGION);
 
 	public Dimension {
-		if (!NAME.matcher(name).matches()) {
+		if (!isName(name)) {
 			throw new IllegalArgumentException("dimension '" + name
 					+ "': a name is 1 to 32 lower-case letters, digits and dashes and starts with a letter");
 		}
@@ -38,6 +38,11 @@ public record Dimension(String name) {
 	@Override
 	public String toString() {
 		return this.name;
+	}
+
+	/** Whether a dimension can have this name. */
+	public static boolean isName(String name) {
+		return NAME.matcher(name).matches();
 	}
 
 	/** Whether a name is that of a dimension that is not custom. */

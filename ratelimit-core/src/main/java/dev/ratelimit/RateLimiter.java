@@ -75,6 +75,17 @@ public interface RateLimiter {
 	}
 
 	/**
+	 * Gives back the cost of a request that has already taken place and whose decision is
+	 * not known here. Counters are never above full, and a window that is over takes
+	 * nothing back. Lists, the switch and failure modes hold as in {@link #check}. A
+	 * limiter that cannot do so only reads.
+	 * @return the decision about reading the counters, before the give-back
+	 */
+	default CompletionStage<Decision> giveBack(Request request) {
+		return check(request.withCost(0));
+	}
+
+	/**
 	 * Decides a request whose caller has no time to wait for counters: lists and the
 	 * switch hold as in {@link #check}, but no counter is asked, and the failure mode
 	 * decides in its place.

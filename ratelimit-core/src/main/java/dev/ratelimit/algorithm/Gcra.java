@@ -58,6 +58,11 @@ final class Gcra extends PerQuota {
 		if (now - since > pace.fullUp()) {
 			return;
 		}
+		if (pace.whole > 0 && permits > (state[at + TIME] - now) / pace.whole + 1) {
+			// Their time may be more than a long holds.
+			fill(state, at, pace, now);
+			return;
+		}
 		state[at + TIME] -= pace.micros(permits);
 		if (pace.part != 0) {
 			move(state, at, pace, pace.restOf(state[at + REST]) - pace.rest(permits));

@@ -26,6 +26,8 @@ final class Check extends CompletableFuture<Decision> implements Consumer<Grant>
 
 	private final long start = System.nanoTime();
 
+	private final long correction;
+
 	/** Known before penalties, the switch and the counters are asked. */
 	private @Nullable Match match;
 
@@ -33,9 +35,18 @@ final class Check extends CompletableFuture<Decision> implements Consumer<Grant>
 	private boolean answered;
 
 	Check(PolicyRateLimiter limiter, PolicySet policies, Request request) {
+		this(limiter, policies, request, 0);
+	}
+
+	/**
+	 * @param correction permits to charge for a request that has already taken place, or
+	 * if negative to give back; 0 for a request that is yet to take place
+	 */
+	Check(PolicyRateLimiter limiter, PolicySet policies, Request request, long correction) {
 		this.limiter = limiter;
 		this.policies = policies;
 		this.request = request;
+		this.correction = correction;
 	}
 
 	PolicySet policies() {
@@ -44,6 +55,13 @@ final class Check extends CompletableFuture<Decision> implements Consumer<Grant>
 
 	Request request() {
 		return this.request;
+	}
+
+	/**
+	 * Permits to charge or, if negative, to give back after the counters were read.
+	 */
+	long correction() {
+		return this.correction;
 	}
 
 	/** When it began, in nanoseconds of the JVM's clock. */

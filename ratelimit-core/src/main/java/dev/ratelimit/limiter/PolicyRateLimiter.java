@@ -124,7 +124,10 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private Check check(Request asked, @Nullable CompletionStage<?> end) {
 		PolicySet policies = this.policies.get();
-		Check check = new Check(this, policies, filled(policies, asked));
+		return check(new Check(this, policies, filled(policies, asked)), end);
+	}
+
+	private Check check(Check check, @Nullable CompletionStage<?> end) {
 		Decision decision = decide(check, end);
 		if (decision != null) {
 			check.close();
@@ -156,7 +159,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 				return unknownPolicy(request);
 			}
 			check.match(match);
-			return failed(policies, match, request, Decision.Reason.INTERNAL);
+			return failed(check, match, Decision.Reason.INTERNAL);
 		}
 		catch (RuntimeException ex) {
 			this.observers.unanswered(UnansweredException.of(ex));
@@ -177,7 +180,18 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	@Override
 	public CompletionStage<Decision> charge(Request request) {
-		return check(request.withCost(0)).thenApply((decision) -> this.settles.charge(decision, request.cost()));
+		return correct(request, request.cost());
+	}
+
+	@Override
+	public CompletionStage<Decision> giveBack(Request request) {
+		return correct(request, -request.cost());
+	}
+
+	/** The counters are read, and corrected when they have answered. */
+	private Check correct(Request request, long permits) {
+		PolicySet policies = this.policies.get();
+		return check(new Check(this, policies, filled(policies, request.withCost(0)), permits), null);
 	}
 
 	/**
@@ -224,7 +238,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 				return bypassed(match, request, Decision.Reason.IDENTITY);
 			}
 			check.match(match);
-			Decision held = held(match, request, counters);
+			Decision held = held(check, match, counters);
 			if (held != null) {
 				return held;
 			}
@@ -238,7 +252,10 @@ public final class PolicyRateLimiter implements RateLimiter {
 		}
 		catch (RuntimeException ex) {
 			Decision.Reason reason = this.observers.unanswered(UnansweredException.of(ex));
-			return (match != null) ? failed(policies, match, request, reason) : withoutPolicy(request);
+			if (match != null) {
+				this.settles.lost(match, check.correction());
+			}
+			return (match != null) ? failed(check, match, reason) : withoutPolicy(request);
 		}
 	}
 
@@ -247,6 +264,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Match match = check.match();
 		Decision decision;
 		try {
+			this.settles.correct(match, grant, check.correction());
 			decision = shadowed(match, grant.complete() ? decision(match, check.request(), grant, null)
 					: patched(match, check.request(), grant));
 		}
@@ -265,8 +283,10 @@ public final class PolicyRateLimiter implements RateLimiter {
 		}
 	}
 
-	private @Nullable Decision held(Match match, Request request, List<Counter> counters) {
-		return (match.policy().settings().penalty() != null) ? this.penalties.held(match, request, counters) : null;
+	/** A request that has already taken place is charged. */
+	private @Nullable Decision held(Check check, Match match, List<Counter> counters) {
+		return (match.policy().settings().penalty() != null && check.correction() == 0)
+				? this.penalties.held(match, check.request(), counters) : null;
 	}
 
 	private Request filled(PolicySet policies, Request request) {
@@ -354,15 +374,16 @@ public final class PolicyRateLimiter implements RateLimiter {
 				request.idempotencyKey() != null && AttemptReading.isReplay(grant));
 	}
 
-	private Decision failed(PolicySet policies, Match match, Request request, Decision.Reason reason) {
+	private Decision failed(Check check, Match match, Decision.Reason reason) {
+		Request request = check.request();
 		try {
 			List<Counter> counters = this.resolver.resolve(match, request);
-			Decision held = (counters != null) ? held(match, request, counters) : null;
+			Decision held = (counters != null) ? held(check, match, counters) : null;
 			return (held != null) ? held : shadowed(match, this.degradation.decide(match.onFailure(), match, request,
 					(counters != null) ? all(counters, withheld(match, request)) : List.of(), reason));
 		}
 		catch (RuntimeException ex) {
-			return lastResort(policies, request, ex);
+			return lastResort(check.policies(), request, ex);
 		}
 	}
 

@@ -7,7 +7,6 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.Settling;
 import dev.ratelimit.counter.Counters;
-import dev.ratelimit.counter.Statuses;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Grant;
@@ -87,15 +86,31 @@ final class Settles {
 	}
 
 	/**
-	 * Charges the counters that a decision has only read.
+	 * Corrects the counters that answered when they were read. Those that did not are
+	 * lost.
+	 * @param permits permits to charge, or if negative to give back as if they had been
+	 * taken now; 0 for none
 	 */
-	Decision charge(Decision read, long permits) {
-		if (permits > 0 && read.allowed() && read.limits() instanceof Statuses statuses && !statuses.isEmpty()) {
-			Grant grant = new Grant(Permits.exactly(0), 0, statuses.readings(), read.source());
-			this.counters.settle(new Correction(SettlingReceipt.newId(), grant, permits, System.nanoTime(), 0))
-				.thenAccept((outcome) -> this.observers.settled(read.policy(), outcome));
+	void correct(Match match, Grant read, long permits) {
+		if (read.readings().isEmpty()) {
+			lost(match, permits);
 		}
-		return read;
+		else if (permits != 0) {
+			Settlement rest = read.complete() ? Settlement.NOTHING : Settlement.LOST;
+			long taken = Math.max(0, -permits);
+			Grant grant = new Grant(Permits.exactly(taken), taken, read.readings(), read.source());
+			this.counters.settle(new Correction(SettlingReceipt.newId(), grant, permits, System.nanoTime(), 0))
+				.thenAccept((outcome) -> this.observers.settled(match.policy().id(), outcome.and(rest)));
+		}
+	}
+
+	/**
+	 * No counter is corrected, because none has answered.
+	 */
+	void lost(Match match, long permits) {
+		if (permits != 0) {
+			this.observers.settled(match.policy().id(), Settlement.LOST);
+		}
 	}
 
 	/**

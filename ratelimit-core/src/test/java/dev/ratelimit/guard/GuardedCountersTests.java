@@ -13,11 +13,20 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Dimension;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Request;
 import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 import dev.ratelimit.counter.UnansweredException;
+import dev.ratelimit.limiter.Fallback;
+import dev.ratelimit.limiter.LimiterOptions;
+import dev.ratelimit.limiter.PolicyRateLimiter;
+import dev.ratelimit.policy.PolicySet;
 
 import static dev.ratelimit.counter.Grants.answered;
 import static dev.ratelimit.counter.Grants.unanswered;
@@ -364,6 +373,32 @@ class GuardedCountersTests {
 		this.nodes.retain(List.of("b"));
 		assertThat(this.nodes.states()).containsOnlyKeys("b");
 		assertThat(this.news).contains("a left");
+	}
+
+	/** Such as gRPC calls of trusted peers with short deadlines. */
+	@Test
+	void callersThatWaitNoLongerDoNotOpenTheBreaker() {
+		FakeCounters store = new FakeCounters(this.counters,
+				(counters, permits, timeout) -> this.counters.acquire(List.of(TENANT), permits, timeout));
+		Policy policy = Policy.builder("orders")
+			.limit("per-user", List.of(Dimension.USER), "10/m")
+			.timeout(LONG)
+			.build();
+		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"), store,
+				Fallback.to(this.counters), LimiterOptions.DEFAULTS, List.of());
+		for (int i = 0; i < 200; i++) {
+			CompletableFuture<Void> end = new CompletableFuture<>();
+			CompletableFuture<Decision> decision = limiter
+				.checkUntil(Request.of("orders").with(Dimension.USER, "ann"), end)
+				.toCompletableFuture();
+			end.complete(null);
+			assertThat(decision.join().reason()).isEqualTo(Decision.Reason.NOT_AWAITED);
+		}
+		assertThat(this.news).containsExactly("a closed");
+		this.shards.calls.forEach((call) -> call.grant(1));
+		assertThat(this.news).containsOnly("a closed", "a answered");
+		acquire(LONG, TENANT);
+		assertThat(this.shards.calls).hasSize(201);
 	}
 
 	private GuardedCounters judgedAfter(Duration nodeTimeout) {

@@ -48,6 +48,27 @@ class PenaltyTests extends PenaltyContract {
 	}
 
 	@Test
+	void callerInACoolDownOrBannedIsChargedForWhatWasAdmittedBefore() {
+		PolicyRateLimiter limiter = limiter(perUser("3/h").penalty(TERMS).build());
+		check(limiter, ANN.withCost(2));
+		offend(limiter, 2);
+		assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.COOL_DOWN);
+		assertThat(usedBeforeAChargeOfOne(limiter)).isEqualTo(3);
+		assertThat(usedBeforeAChargeOfOne(limiter)).isEqualTo(4);
+		offend(limiter, 6);
+		assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.BAN);
+		assertThat(usedBeforeAChargeOfOne(limiter)).isEqualTo(5);
+		assertThat(usedBeforeAChargeOfOne(limiter)).isEqualTo(6);
+	}
+
+	/** Permits that are used of 3 per hour; above 3 if some are owed. */
+	private static long usedBeforeAChargeOfOne(PolicyRateLimiter limiter) {
+		Decision decision = limiter.charge(ANN).toCompletableFuture().join();
+		assertThat(decision.allowed()).isTrue();
+		return Math.round(decision.limits().get(0).resetAfterMicros() / 1.2e9);
+	}
+
+	@Test
 	void liftedBanIsOverAndItsOffencesAreForgotten() {
 		Penalties penalties = penalties(this::nanos);
 		PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(TERMS).build(), counters(micros()),
