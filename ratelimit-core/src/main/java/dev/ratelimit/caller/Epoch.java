@@ -83,7 +83,7 @@ public final class Epoch {
 		return key(salt.getBytes(StandardCharsets.UTF_8));
 	}
 
-	private static Key key(byte[] bytes) {
+	static Key key(byte[] bytes) {
 		return new SecretKeySpec(bytes, HMAC);
 	}
 

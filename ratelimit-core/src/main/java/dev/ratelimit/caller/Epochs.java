@@ -1,5 +1,6 @@
 package dev.ratelimit.caller;
 
+import java.security.Key;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -81,13 +82,23 @@ public final class Epochs implements Pseudonyms {
 	 */
 	public Epoch at(long millis) {
 		Epoch current = this.current;
-		long number = Math.floorDiv(millis, this.rotateMillis);
+		long number = number(millis);
 		String salt = this.salt.text();
 		if (current.number() != number || !current.isOf(salt)) {
 			current = new Epoch(salt, number);
 			this.current = current;
 		}
 		return current;
+	}
+
+	/** Number of the epoch at any time. */
+	long number(long millis) {
+		return Math.floorDiv(millis, this.rotateMillis);
+	}
+
+	/** The salt as a key, from which other keys are derived. */
+	Key key() {
+		return Epoch.key(this.salt.text());
 	}
 
 	/**

@@ -178,6 +178,14 @@ public final class PolicyRateLimiter implements RateLimiter {
 		return this.settles.settle(receipt, actual);
 	}
 
+	/**
+	 * The same decision with a receipt that can be settled and encoded, also if its
+	 * policy has no {@code cost}. From now on, only this receipt has an effect.
+	 */
+	public Decision settleable(Decision decision) {
+		return this.settles.settleable(decision);
+	}
+
 	@Override
 	public CompletionStage<Decision> charge(Request request) {
 		return correct(request, request.cost());

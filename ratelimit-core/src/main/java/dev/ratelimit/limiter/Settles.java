@@ -77,6 +77,19 @@ final class Settles {
 	}
 
 	/**
+	 * The same decision with a receipt that can be settled, whatever its policy.
+	 */
+	Decision settleable(Decision decision) {
+		if (!(decision.receipt() instanceof GrantReceipt receipt) || receipt instanceof SettlingReceipt
+				|| receipt.left().permits() == 0) {
+			return decision;
+		}
+		Grant left = receipt.close();
+		return decision.withReceipt(new SettlingReceipt(receipt.counters(), left, decision.policy(),
+				Settling.byCode(left.permits()), this.observers));
+	}
+
+	/**
 	 * A trial took permits for a decided request.
 	 */
 	void tried(Decision decision, Grant grant) {

@@ -295,6 +295,25 @@ public abstract class SettledDecisionsContract {
 		assertThat(remaining(one)).isEqualTo(600);
 	}
 
+	@Test
+	void decisionOfAPolicyWithoutACostCanBeMadeSettleable() {
+		PolicyRateLimiter limiter = limiter(
+				Policy.builder("llm").limit("per-user", List.of(Dimension.TENANT, Dimension.USER), "1000/30d"));
+		Decision plain = join(limiter.check(ANN));
+		assertThat(join(plain.settle(100))).isEqualTo(Settlement.NOTHING);
+		Decision decision = limiter.settleable(plain);
+		assertThat(decision.limits()).isEqualTo(plain.limits());
+		join(plain.giveBack());
+		assertThat(remaining(limiter)).isEqualTo(600);
+		byte[] receipt = decision.receipt().encode(Duration.ofMinutes(10));
+		assertThat(receipt == null).isEqualTo(this.counters.source() == Decision.Source.MEMORY);
+		assertThat(join((receipt == null) ? decision.settle(100) : limiter.settle(receipt, 100)))
+			.isEqualTo(Settlement.REFUNDED);
+		assertThat(join(decision.settle(0))).isEqualTo(Settlement.NOTHING);
+		assertThat(remaining(limiter)).isEqualTo(900);
+		assertThat(limiter.settleable(decision)).isSameAs(decision);
+	}
+
 	private static PolicyBuilder llm(String quota) {
 		return Policy.builder("llm")
 			.limit("per-user", List.of(Dimension.TENANT, Dimension.USER), quota)

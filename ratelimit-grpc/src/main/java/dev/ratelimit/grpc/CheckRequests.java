@@ -188,6 +188,11 @@ final class CheckRequests {
 	 * @param failure why facts are missing, {@code null} if none are
 	 */
 	record Resolved(Request request, @Nullable Throwable failure) {
+
+		Resolved with(UnaryOperator<Request> change) {
+			return new Resolved(change.apply(this.request), this.failure);
+		}
+
 	}
 
 	/** A request with unverified facts, where the resolver has found none. */

@@ -19,14 +19,19 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.TaskExecutor;
 import org.springframework.http.ResponseEntity;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.admin.AdminCheck;
 import dev.ratelimit.admin.AdminDoors;
 import dev.ratelimit.admin.AdminOperations;
 import dev.ratelimit.autoconfigure.Policies;
+import dev.ratelimit.caller.Epochs;
+import dev.ratelimit.caller.Signatures;
 import dev.ratelimit.config.DimensionMapper;
 import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.config.RateLimitProperties;
+import dev.ratelimit.counter.Counters;
+import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.web.CallCheck;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.DimensionResolver;
@@ -52,14 +57,19 @@ class GrpcServerConfiguration {
 	RateLimiterService rateLimitGrpcService(RequestResolver resolver, ObjectProvider<CallerTokens> tokens,
 			Deciding deciding, HttpAnswers answers, Policies policies, RateLimitProperties properties,
 			Map<String, DimensionResolver> resolvers, ObjectProvider<CallTrace.Source> traces,
-			ObjectProvider<AdminCalls> admin) {
+			ObjectProvider<AdminCalls> admin, ObjectProvider<PolicyRateLimiter> limiter, Counters counters,
+			Epochs epochs) {
 		MessageChecks checks = new MessageChecks(
 				new CheckRequests(resolver, tokens.getIfAvailable(() -> CallerTokens.NONE),
 						properties.identity().apiKeyHeader(),
 						DimensionMapper.chosen(DimensionMapper.map(properties.dimensions(), resolvers))),
 				deciding, new CheckAnswers(answers), (id) -> !policies.get().versions(id).isEmpty());
-		return new RateLimiterService(checks, traces.getIfAvailable(() -> CallTrace.Source.NONE),
-				admin.getIfAvailable());
+		PolicyRateLimiter ours = limiter.getIfUnique();
+		LeaseCalls.Store store = (ours == null || counters.source() == Decision.Source.MEMORY) ? null
+				: new LeaseCalls.Store(ours::settleable, ours::settle);
+		LeaseTokens tokensOfLeases = new LeaseTokens(new Signatures(epochs, "lease " + properties.keyPrefix()));
+		return new RateLimiterService(checks, new LeaseCalls(checks, tokensOfLeases, store),
+				traces.getIfAvailable(() -> CallTrace.Source.NONE), admin.getIfAvailable());
 	}
 
 	@Bean

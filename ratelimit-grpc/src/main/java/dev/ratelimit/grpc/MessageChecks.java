@@ -3,6 +3,7 @@ package dev.ratelimit.grpc;
 import java.security.Principal;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 import io.grpc.Deadline;
 import io.grpc.StatusException;
@@ -21,7 +22,8 @@ import dev.ratelimit.grpc.v1.RateLimiterGrpc;
  */
 final class MessageChecks {
 
-	private static final String CHECK = "/" + RateLimiterGrpc.getCheckMethod().getFullMethodName();
+	private static final Way CHECK = new Way("/" + RateLimiterGrpc.getCheckMethod().getFullMethodName(),
+			UnaryOperator.identity());
 
 	private final CheckRequests requests;
 
@@ -56,9 +58,18 @@ final class MessageChecks {
 	 */
 	CompletableFuture<Decision> decide(CheckRequest message, CurrentCall call,
 			CompletableFuture<@Nullable Principal> principal, @Nullable Deadline deadline) {
+		return decide(CHECK, message, call, principal, deadline);
+	}
+
+	/**
+	 * The same for another method that checks.
+	 */
+	CompletableFuture<Decision> decide(Way way, CheckRequest message, CurrentCall call,
+			CompletableFuture<@Nullable Principal> principal, @Nullable Deadline deadline) {
 		try {
-			return this.requests.resolve(CHECK, message, call, principal)
-				.thenCompose((resolved) -> decide(resolved, call.peer().trusted() ? deadline : null))
+			return this.requests.resolve(way.path(), message, call, principal)
+				.thenCompose(
+						(resolved) -> decide(resolved.with(way.request()), call.peer().trusted() ? deadline : null))
 				.exceptionallyCompose((failure) -> failed(message, failure));
 		}
 		catch (RuntimeException ex) {
@@ -93,6 +104,15 @@ final class MessageChecks {
 			decision.giveBack();
 			throw ex;
 		}
+	}
+
+	/**
+	 * How a method asks.
+	 *
+	 * @param path of the method
+	 * @param request changes the request of a message
+	 */
+	record Way(String path, UnaryOperator<Request> request) {
 	}
 
 }

@@ -20,10 +20,15 @@ import dev.ratelimit.grpc.v1.CheckResults;
 import dev.ratelimit.grpc.v1.ConfigurePolicyRequest;
 import dev.ratelimit.grpc.v1.GetPolicyRequest;
 import dev.ratelimit.grpc.v1.GetUsageRequest;
+import dev.ratelimit.grpc.v1.LeaseRequest;
+import dev.ratelimit.grpc.v1.LeaseResponse;
 import dev.ratelimit.grpc.v1.ListPoliciesRequest;
 import dev.ratelimit.grpc.v1.PolicyResponse;
 import dev.ratelimit.grpc.v1.RateLimiterGrpc;
+import dev.ratelimit.grpc.v1.ReleaseRequest;
 import dev.ratelimit.grpc.v1.ResetUsageRequest;
+import dev.ratelimit.grpc.v1.SettleRequest;
+import dev.ratelimit.grpc.v1.SettleResponse;
 import dev.ratelimit.grpc.v1.UsageResponse;
 import dev.ratelimit.web.CallTrace;
 
@@ -34,6 +39,8 @@ final class RateLimiterService extends RateLimiterGrpc.RateLimiterImplBase {
 
 	private final MessageChecks checks;
 
+	private final LeaseCalls leases;
+
 	private final CallTrace.Source traces;
 
 	private final @Nullable AdminCalls admin;
@@ -42,8 +49,9 @@ final class RateLimiterService extends RateLimiterGrpc.RateLimiterImplBase {
 	 * Creates the service.
 	 * @param admin the operations of administrators, {@code null} if there are none
 	 */
-	RateLimiterService(MessageChecks checks, CallTrace.Source traces, @Nullable AdminCalls admin) {
+	RateLimiterService(MessageChecks checks, LeaseCalls leases, CallTrace.Source traces, @Nullable AdminCalls admin) {
 		this.checks = checks;
+		this.leases = leases;
 		this.traces = traces;
 		this.admin = admin;
 	}
@@ -71,6 +79,24 @@ final class RateLimiterService extends RateLimiterGrpc.RateLimiterImplBase {
 	@Override
 	public StreamObserver<CheckBatch> checkMany(StreamObserver<CheckResults> observer) {
 		return CheckStream.open(this.checks, CurrentCall.get(), (ServerCallStreamObserver<CheckResults>) observer);
+	}
+
+	@Override
+	public void lease(LeaseRequest message, StreamObserver<LeaseResponse> observer) {
+		this.leases.lease(message, CurrentCall.get(), this.traces.find(null),
+				new UnaryAnswer<>((ServerCallStreamObserver<LeaseResponse>) observer));
+	}
+
+	@Override
+	public void settle(SettleRequest message, StreamObserver<SettleResponse> observer) {
+		this.leases.settle(message.getToken(), message.hasActual() ? message.getActual() : null,
+				new UnaryAnswer<>((ServerCallStreamObserver<SettleResponse>) observer));
+	}
+
+	@Override
+	public void release(ReleaseRequest message, StreamObserver<SettleResponse> observer) {
+		this.leases.settle(message.getToken(), 0L,
+				new UnaryAnswer<>((ServerCallStreamObserver<SettleResponse>) observer));
 	}
 
 	private void send(Decision decision, UnaryAnswer<CheckResponse> answer) {

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
@@ -31,7 +32,12 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.Settlement;
+import dev.ratelimit.caller.Epochs;
+import dev.ratelimit.caller.Salt;
+import dev.ratelimit.caller.Signatures;
 import dev.ratelimit.grpc.v1.CheckRequest;
+import dev.ratelimit.grpc.v1.LeaseRequest;
 import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.web.CallCheck;
 import dev.ratelimit.web.CallTrace;
@@ -92,11 +98,37 @@ class FaultsTests {
 				new CheckRequests(this.resolver, CallerTokens.NONE, "x-api-key", Set.of()), this.deciding,
 				new CheckAnswers(this.answers), (id) -> true);
 		this.faults.set(2);
-		serve(new RateLimiterService(checks, CallTrace.Source.NONE, null), (channel) -> {
-			StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class,
-					() -> GrpcApplication.client(channel).check(CheckRequest.newBuilder().setPolicy("orders").build()));
-			assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+		serve(new RateLimiterService(checks, leases(checks, (decision) -> decision), CallTrace.Source.NONE, null),
+				(channel) -> {
+					StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class,
+							() -> GrpcApplication.client(channel)
+								.check(CheckRequest.newBuilder().setPolicy("orders").build()));
+					assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+				});
+	}
+
+	@Test
+	void leaseThatCannotBeSettledGivesThePermitsBack() {
+		MessageChecks checks = new MessageChecks(
+				new CheckRequests(this.resolver, CallerTokens.NONE, "x-api-key", Set.of()), this.deciding,
+				new CheckAnswers(new HttpAnswers(HeaderOptions.DEFAULTS, () -> 0, (most) -> 0, List.of())),
+				(id) -> true);
+		LeaseCalls leases = leases(checks, (decision) -> {
+			throw new IllegalStateException("no receipt");
 		});
+		serve(new RateLimiterService(checks, leases, CallTrace.Source.NONE, null), (channel) -> {
+			StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class,
+					() -> GrpcApplication.client(channel)
+						.lease(LeaseRequest.newBuilder().setPolicy("orders").setPermits(1).build()));
+			assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.INTERNAL);
+			assertThat(this.returned).hasValue(1);
+		});
+	}
+
+	private static LeaseCalls leases(MessageChecks checks, UnaryOperator<Decision> settleable) {
+		Epochs epochs = new Epochs(Salt.random(), Duration.ofDays(1), System::currentTimeMillis);
+		return new LeaseCalls(checks, new LeaseTokens(new Signatures(epochs, "lease")), new LeaseCalls.Store(settleable,
+				(receipt, actual) -> CompletableFuture.completedStage(Settlement.SETTLED)));
 	}
 
 	@Test
