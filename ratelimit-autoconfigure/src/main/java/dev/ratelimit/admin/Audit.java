@@ -4,6 +4,7 @@ import java.security.Principal;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -12,6 +13,7 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.EnumText;
 import dev.ratelimit.PrintableText;
 import dev.ratelimit.background.Listeners;
+import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.control.RolloutListener;
 import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
@@ -45,14 +47,27 @@ public final class Audit implements RolloutListener {
 	}
 
 	public void record(Entry entry) {
-		record(entry, null);
+		record(entry, (attempt) -> this.trail.append(attempt, null));
+	}
+
+	/**
+	 * Records what several instances do alike: each has a line in its log, and the trail
+	 * has the entry of the first one.
+	 * @param claim names what is the same for all of them
+	 */
+	void recordOnce(Entry entry, String claim) {
+		record(entry, (attempt) -> this.trail.appendOnce(attempt, claim));
 	}
 
 	/**
 	 * Records a removal of entries, and makes it.
 	 * @param remove position of the newest entry to remove
 	 */
-	void record(Entry entry, @Nullable AuditPosition remove) {
+	void record(Entry entry, AuditPosition remove) {
+		record(entry, (attempt) -> this.trail.append(attempt, remove));
+	}
+
+	private void record(Entry entry, Consumer<AuditRecord> append) {
 		AuditRecord attempt = entry.at(this.clock.instant());
 		boolean kept = this.trail.admits(attempt);
 		if (!kept && AuditTrail.Budget.of(attempt.action()) != AuditTrail.Budget.OPERATORS) {
@@ -65,7 +80,7 @@ public final class Audit implements RolloutListener {
 				quoted(attempt.after()), quoted(attempt.reason()), attempt.id());
 		if (kept) {
 			// Behind the line: the log has every entry that the trail has.
-			this.trail.append(attempt, remove);
+			append.accept(attempt);
 		}
 		Listeners.callAll(this.listeners, (listener) -> listener.recorded(attempt));
 	}
@@ -73,7 +88,8 @@ public final class Audit implements RolloutListener {
 	@Override
 	public void changed(Event event) {
 		record(new Entry(event.rolledBack() ? "rollout-back" : "rollout-stage", Outcome.DONE, event.author().actor(),
-				event.policy(), "version " + event.before(), "version " + event.after(), event.author().reason()));
+				RecordIds.subject(RecordIds.policy(event.policy())), "version " + event.before(),
+				"version " + event.after(), event.author().reason()));
 	}
 
 	/**

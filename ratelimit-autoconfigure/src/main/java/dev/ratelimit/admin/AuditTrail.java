@@ -104,13 +104,25 @@ final class AuditTrail implements AutoCloseable {
 	 * @param remove position of the newest entry to remove, {@code null} for none
 	 */
 	void append(AuditRecord attempt, @Nullable AuditPosition remove) {
+		append(attempt, remove, null);
+	}
+
+	/**
+	 * Adds an entry that several instances have: the store gets it from the first one.
+	 * @param claim names what is the same for all of them
+	 */
+	void appendOnce(AuditRecord attempt, String claim) {
+		append(attempt, null, claim);
+	}
+
+	private void append(AuditRecord attempt, @Nullable AuditPosition remove, @Nullable String claim) {
 		synchronized (this.last) {
 			if (this.last.size() == REMEMBERED) {
 				this.last.removeLast();
 			}
 			this.last.addFirst(new AuditEntry(new AuditPosition(attempt.time(), ++this.sequence), attempt, null));
 			if (this.writer != null) {
-				this.writer.add(attempt, remove);
+				this.writer.add(attempt, remove, claim);
 			}
 		}
 	}

@@ -47,6 +47,9 @@ final class AuditWriter implements AutoCloseable {
 
 	private static final long RETRY_MILLIS = 500;
 
+	/** Longer than a fleet takes to reload its configuration. */
+	private static final Duration CLAIM = Duration.ofMinutes(10);
+
 	private final PolicyStore store;
 
 	private final Duration maxWait;
@@ -93,9 +96,11 @@ final class AuditWriter implements AutoCloseable {
 	/**
 	 * Queues an entry; never waits.
 	 * @param remove position of the newest entry to remove, {@code null} for none
+	 * @param claim only the first instance that adds an entry with this name writes it,
+	 * {@code null} for an entry of this instance alone
 	 */
-	void add(AuditRecord attempt, @Nullable AuditPosition remove) {
-		QueuedEntry entry = new QueuedEntry(attempt, remove, this.nanos.getAsLong(), new CompletableFuture<>());
+	void add(AuditRecord attempt, @Nullable AuditPosition remove, @Nullable String claim) {
+		QueuedEntry entry = new QueuedEntry(attempt, remove, claim, this.nanos.getAsLong(), new CompletableFuture<>());
 		if (this.size.incrementAndGet() > this.maxWaiting || !this.arrived.offer(entry)) {
 			this.size.decrementAndGet();
 			this.lost.incrementAndGet();
@@ -128,7 +133,9 @@ final class AuditWriter implements AutoCloseable {
 		this.waiting.addAll(this.arrived.take());
 		for (QueuedEntry next = this.waiting.peekFirst(); next != null; next = this.waiting.peekFirst()) {
 			try {
-				Futures.await(this.store.audit(next.attempt(), next.remove()), WRITE_TIMEOUT);
+				if (isClaimed(next)) {
+					Futures.await(this.store.audit(next.attempt(), next.remove()), WRITE_TIMEOUT);
+				}
 				end(next);
 				this.failures.worked(this.lost.get());
 			}
@@ -138,6 +145,13 @@ final class AuditWriter implements AutoCloseable {
 			}
 		}
 		return Loop.UNTIL_WOKEN;
+	}
+
+	/** By its id, so that an entry that is tried again still has its claim. */
+	private boolean isClaimed(QueuedEntry entry) {
+		return entry.claim() == null
+				|| Futures.await(this.store.lead(entry.claim(), entry.attempt().id(), CLAIM), WRITE_TIMEOUT)
+					.isPresent();
 	}
 
 	private void failed(QueuedEntry entry, RuntimeException failure) {
@@ -179,10 +193,11 @@ final class AuditWriter implements AutoCloseable {
 	/**
 	 * An entry that is not in the trail.
 	 *
+	 * @param claim name under which the fleet writes it once, {@code null} for none
 	 * @param since time of its arrival
 	 * @param written completes when it no longer waits
 	 */
-	private record QueuedEntry(AuditRecord attempt, @Nullable AuditPosition remove, long since,
+	private record QueuedEntry(AuditRecord attempt, @Nullable AuditPosition remove, @Nullable String claim, long since,
 			CompletableFuture<@Nullable Void> written) {
 	}
 

@@ -32,8 +32,8 @@ import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.store.ReplicaState;
 
 /**
- * Shows policies with their versions and changes them. The audit trail only names
- * versions, because the store keeps their content.
+ * Shows policies with their versions and changes them. The audit trail has the fields
+ * that changed: the store keeps only the newest versions.
  */
 public final class PolicyAdmin {
 
@@ -48,6 +48,8 @@ public final class PolicyAdmin {
 
 	private final RecordReader reader;
 
+	private final PolicyContent content;
+
 	private final AdminAccess access;
 
 	PolicyAdmin(@Nullable ControlPlane control, LivePolicies live, Function<String, @Nullable RolloutState> rollouts,
@@ -56,6 +58,7 @@ public final class PolicyAdmin {
 		this.live = live;
 		this.rollouts = rollouts;
 		this.reader = reader;
+		this.content = new PolicyContent(reader);
 		this.access = access;
 	}
 
@@ -64,7 +67,7 @@ public final class PolicyAdmin {
 	 * are not valid.
 	 */
 	JsonObject overview() {
-		JsonObject shown = new JsonObject().with("policies", PolicyView.inShort(this.live.current().policies()));
+		JsonObject shown = new JsonObject().with("policies", PolicyView.inShort(shown(this.live.current())));
 		if (this.control != null) {
 			ReplicaState state = this.control.state();
 			shown.with("stale", state.stale())
@@ -84,14 +87,20 @@ public final class PolicyAdmin {
 		Set<String> retired = policies.retired();
 		Map<String, Rejected> rejected = rejected();
 		List<Map<String, Object>> list = new ArrayList<>();
-		policies.policies()
-			.stream()
-			.filter((policy) -> !retired.contains(policy.id()) || this.control == null
-					|| this.control.isNamed(policy.id()))
-			.forEach((policy) -> list.add(describe(policy, retired, rejected.remove(policy.id()))));
+		shown(policies).forEach((policy) -> list.add(describe(policy, retired, rejected.remove(policy.id()))));
 		rejected.forEach((id, version) -> list.add(Map.of("id", id, "rejected", PolicyView.of(version))));
 		list.sort((one, other) -> String.valueOf(one.get("id")).compareTo(String.valueOf(other.get("id"))));
 		return list;
+	}
+
+	/** All but those that were deleted and that nothing in this application names. */
+	private List<Policy> shown(PolicySet policies) {
+		Set<String> retired = policies.retired();
+		return policies.policies()
+			.stream()
+			.filter((policy) -> !retired.contains(policy.id()) || this.control == null
+					|| this.control.isNamed(policy.id()))
+			.toList();
 	}
 
 	/**
@@ -214,10 +223,11 @@ public final class PolicyAdmin {
 
 	private CompletionStage<Map<String, Object>> attempt(String action, String id, Fields fields,
 			@Nullable Principal principal, Function<ControlPlane, CompletionStage<RecordVersion>> change) {
-		String before = text(this.live.current().find(id));
-		return this.access.attempt(action, id, fields, principal, before,
+		Policy before = this.live.current().find(id);
+		String target = Policy.isId(id) ? RecordIds.subject(RecordIds.policy(id)) : "policy";
+		return this.access.attempt(action, target, fields, principal, text(before),
 				() -> change.apply(AdminAccess.requireStore(this.control))
-					.thenApply((written) -> new AdminAccess.Result(before, text(written),
+					.thenApply((written) -> result(before, written,
 							new JsonObject().with("id", id)
 								.withAll(PolicyView.of(written))
 								.with("revision", written.revision())
@@ -232,6 +242,18 @@ public final class PolicyAdmin {
 		});
 		List<String> warnings = this.reader.warnings(policy);
 		return warnings.isEmpty() ? null : warnings;
+	}
+
+	private AdminAccess.Result result(@Nullable Policy before, RecordVersion written, Map<String, Object> answer) {
+		Policy after = written.deleted() ? this.live.configured(written.key().id())
+				: this.reader.stored(written.key().id(), written.version(), ControlPlane.document(written), (field) -> {
+				});
+		return new AdminAccess.Result(joined(text(before), this.content.differing(before, after)),
+				joined(text(written), this.content.differing(after, before)), answer);
+	}
+
+	private static String joined(String version, String content) {
+		return content.isEmpty() ? version : version + ' ' + content;
 	}
 
 	/** A version of the store goes before one of the configuration. */

@@ -80,6 +80,14 @@ public final class RateLimitAdminAutoConfiguration {
 		return new Audit(Clock.systemUTC(), trail, listeners.orderedStream().toList());
 	}
 
+	/** Lazy: an application that offers no operations may hash nothing. */
+	@Bean
+	@Lazy
+	RecordNames rateLimitRecordNames(Pseudonyms pseudonyms, RateLimitProperties properties) {
+		return new RecordNames(pseudonyms, properties.identity().hash().dimensions(),
+				properties.identity().ipv6Prefix());
+	}
+
 	@Bean
 	ReloadAudit rateLimitReloadAudit(Audit audit, RecordReader reader, Fleet fleet) {
 		return new ReloadAudit(audit, reader, fleet.instance());
@@ -152,9 +160,7 @@ public final class RateLimitAdminAutoConfiguration {
 					beans.getBeanProvider(Nodes.class)::getIfAvailable, urls(beans), switchAdmin, policyAdmin, access),
 					policyAdmin,
 					new RecordAdmin(control, beans.getBeanProvider(FleetRevisions.class).getIfAvailable(),
-							new RecordNames(beans.getBean(Pseudonyms.class), properties.identity().hash().dimensions(),
-									properties.identity().ipv6Prefix()),
-							access),
+							beans.getBean(RecordNames.class), access),
 					switchAdmin,
 					new HotKeyAdmin(hot, topRefusals, splits, policies,
 							(request, limit) -> usage.get().counters(request, limit), access, Clock.systemUTC()),

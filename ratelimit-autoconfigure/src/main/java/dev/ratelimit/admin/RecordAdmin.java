@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.EnumText;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.ControlPlane;
@@ -147,7 +148,8 @@ public final class RecordAdmin {
 	 * records that it removes as {@code confirm}.
 	 */
 	public CompletionStage<Map<String, Object>> recover(Fields body, @Nullable Principal principal) {
-		return this.access.attempt("store-recovery", "", body, principal, incident(), () -> {
+		String wanted = wanted(body);
+		return this.access.attempt("store-recovery", wanted, body, principal, incident(), () -> {
 			ControlPlane control = control();
 			Author author = AdminAccess.author(body, principal);
 			body.only("Send {\"action\": \"reseed\", \"reason\": \"…\"}.",
@@ -158,8 +160,22 @@ public final class RecordAdmin {
 				case ACCEPT -> control.accept(body.version("confirm"), author);
 			};
 			String before = incident();
-			return done.thenApply((none) -> new AdminAccess.Result(before, incident(), recovered(control, action)));
+			return done.thenApply((none) -> new AdminAccess.Result(before, incident() + removed(body, action),
+					recovered(control, action)));
 		});
+	}
+
+	/** What a call asks for. */
+	private static String wanted(Fields body) {
+		Recovery action = readable(() -> body.choice("action", Recovery.class, null));
+		boolean forced = Boolean.TRUE.equals(readable(() -> body.flag("force")));
+		return (action == null) ? "" : EnumText.of(action) + (forced ? ", forced" : "");
+	}
+
+	/** Accepting succeeds only with the number of records that it removes. */
+	private static String removed(Fields body, Recovery action) {
+		Long confirmed = body.version("confirm");
+		return (action == Recovery.RESEED) ? "" : ", " + ((confirmed != null) ? confirmed : 0) + " records removed";
 	}
 
 	/** An instance that is behind another one would bring old records back. */

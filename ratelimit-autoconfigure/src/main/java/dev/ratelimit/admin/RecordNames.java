@@ -1,9 +1,5 @@
 package dev.ratelimit.admin;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -24,7 +20,7 @@ import dev.ratelimit.store.RecordKey;
  * of hashed dimensions as pseudonyms. A network of addresses is named as it is: it is no
  * caller.
  */
-final class RecordNames {
+public final class RecordNames {
 
 	private final Pseudonyms pseudonyms;
 
@@ -32,7 +28,7 @@ final class RecordNames {
 
 	private final int ipv6Prefix;
 
-	RecordNames(Pseudonyms pseudonyms, Set<Dimension> hashed, int ipv6Prefix) {
+	public RecordNames(Pseudonyms pseudonyms, Set<Dimension> hashed, int ipv6Prefix) {
 		this.pseudonyms = pseudonyms;
 		this.hashed = Set.copyOf(hashed);
 		this.ipv6Prefix = ipv6Prefix;
@@ -42,7 +38,7 @@ final class RecordNames {
 	 * Such as {@code override orders/tenant/acme}. If there is no pseudonym yet, because
 	 * the salt is not known, the value is left out.
 	 */
-	String of(RecordKey written) {
+	public String of(RecordKey written) {
 		RecordKey key = RecordIds.today(written);
 		String kind = key.kind().text() + ' ';
 		try {
@@ -94,17 +90,12 @@ final class RecordNames {
 	 * order.
 	 */
 	String digest(List<Change> page) {
-		try {
-			MessageDigest digest = MessageDigest.getInstance("SHA-256");
-			for (Change change : page) {
-				String content = (change.document() != null) ? Json.write(change.document()) : "deleted";
-				digest.update((of(change.key()) + '\n' + content + '\n').getBytes(StandardCharsets.UTF_8));
-			}
-			return "sha256:" + HexFormat.of().formatHex(digest.digest());
+		StringBuilder text = new StringBuilder();
+		for (Change change : page) {
+			String content = (change.document() != null) ? Json.write(change.document()) : "deleted";
+			text.append(of(change.key())).append('\n').append(content).append('\n');
 		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("every JVM has SHA-256", ex);
-		}
+		return "sha256:" + ContentDigest.of(text.toString());
 	}
 
 }

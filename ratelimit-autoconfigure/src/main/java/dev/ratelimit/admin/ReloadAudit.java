@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Policy;
 import dev.ratelimit.control.Configuration;
+import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.control.Rejected;
 import dev.ratelimit.control.ReloadListener;
@@ -21,8 +22,9 @@ import dev.ratelimit.store.RecordKey.Kind;
 
 /**
  * Records what a reload of the configuration changed, with one entry for each policy,
- * list and URL entry. Every instance reloads by itself, so the reason names it. Overrides
- * and list entries name callers; entries only say that they changed.
+ * list and URL entry. Every instance reloads by itself; of those that change the same,
+ * the trail has the first one, which the reason names. Overrides and list entries name
+ * callers; entries only say that they changed.
  */
 final class ReloadAudit implements ReloadListener {
 
@@ -33,15 +35,27 @@ final class ReloadAudit implements ReloadListener {
 	/** Entries of one reload; the rest is one entry with their number. */
 	private static final int MOST = 50;
 
+	private static final int REMEMBERED = 1_000;
+
 	private final Audit audit;
 
-	private final RecordReader reader;
+	private final PolicyContent content;
 
 	private final String reason;
 
+	/** How often this instance has made a change: one that is made again is new. */
+	private final Map<String, Integer> times = new LinkedHashMap<>() {
+
+		@Override
+		protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
+			return size() > REMEMBERED;
+		}
+
+	};
+
 	ReloadAudit(Audit audit, RecordReader reader, String instance) {
 		this.audit = audit;
-		this.reader = reader;
+		this.content = new PolicyContent(reader);
 		this.reason = "reloaded by instance " + instance;
 	}
 
@@ -91,8 +105,9 @@ final class ReloadAudit implements ReloadListener {
 	private void policies(List<String> ids, Map<String, Policy> before, Map<String, Policy> after) {
 		ids.stream()
 			.limit(MOST)
-			.forEach((id) -> record(Audit.Outcome.DONE, "policy " + id, text(before.get(id), before.get(id)),
-					text(after.get(id), before.get(id))));
+			.forEach((id) -> record(Audit.Outcome.DONE, RecordIds.subject(RecordIds.policy(id)),
+					this.content.differing(before.get(id), after.get(id)),
+					this.content.differing(after.get(id), before.get(id))));
 		more(ids.size(), "policies");
 	}
 
@@ -102,21 +117,17 @@ final class ReloadAudit implements ReloadListener {
 	}
 
 	private void record(Audit.Outcome outcome, String target, String before, String after) {
-		this.audit.record(new Audit.Entry(ACTION, outcome, ACTOR, target, before, after, this.reason));
+		this.audit.recordOnce(new Audit.Entry(ACTION, outcome, ACTOR, target, before, after, this.reason),
+				claim(Json.write(List.of(outcome.text(), target, before, after))));
+	}
+
+	private synchronized String claim(String change) {
+		String digest = ContentDigest.of(change);
+		return "reload:" + digest + ':' + this.times.merge(digest, 1, Integer::sum);
 	}
 
 	private static String text(@Nullable Object entry) {
 		return (entry != null) ? Json.write(entry) : "";
-	}
-
-	private String text(@Nullable Policy policy, @Nullable Policy other) {
-		if (policy == null) {
-			return "";
-		}
-		Map<String, Object> document = new LinkedHashMap<>(this.reader.document(policy));
-		Object overrides = document.remove("overrides");
-		Object others = (other != null) ? this.reader.document(other).get("overrides") : null;
-		return Json.write(document) + (Objects.equals(overrides, others) ? "" : " and other overrides");
 	}
 
 }

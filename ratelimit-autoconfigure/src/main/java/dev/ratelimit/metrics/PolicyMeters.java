@@ -73,8 +73,9 @@ final class PolicyMeters {
 		List<Decisions> decisions = versions.stream().map((version) -> begun(registry, version, starting)).toList();
 		CounterTable<FailureMode, Decision.Reason> degraded = degraded(registry, id);
 		starting.degraded(degraded, versions);
-		return new PolicyMeters(registry, id, starting, decisions, degraded, awaited(settles(registry, id), newest),
-				counted(replays(registry, id), newest), refusals(registry, versions), Standing.of(registry, newest));
+		return new PolicyMeters(registry, id, starting, decisions, degraded,
+				awaited(settles(registry, id), newest, starting), counted(replays(registry, id), newest),
+				refusals(registry, versions), Standing.of(registry, newest));
 	}
 
 	private static Decisions begun(MeterRegistry registry, Policy version, StartingSeries starting) {
@@ -83,9 +84,10 @@ final class PolicyMeters {
 		return decisions;
 	}
 
-	private static CounterTable<Settlement, Only> awaited(CounterTable<Settlement, Only> settles, Policy newest) {
+	private static CounterTable<Settlement, Only> awaited(CounterTable<Settlement, Only> settles, Policy newest,
+			StartingSeries starting) {
 		if (newest.settings().settling() != null) {
-			settles.begin(Settlement.LOST, Only.ONE);
+			starting.settlements().forEach((settlement) -> settles.begin(settlement, Only.ONE));
 		}
 		return settles;
 	}
@@ -171,7 +173,8 @@ final class PolicyMeters {
 		});
 		this.starting.degraded(this.degraded, versions);
 		return new PolicyMeters(this.registry, this.id, this.starting, decisions, this.degraded,
-				awaited(this.settles, newest), counted(this.replays, newest), refusals(this.registry, versions),
+				awaited(this.settles, newest, this.starting), counted(this.replays, newest),
+				refusals(this.registry, versions),
 				(this.standing != null) ? this.standing.succeededBy(this.registry, newest, this::remove)
 						: Standing.of(this.registry, newest));
 	}

@@ -10,6 +10,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Settlement;
 import dev.ratelimit.Tier;
 
 /**
@@ -18,9 +19,9 @@ import dev.ratelimit.Tier;
  *
  * <p>
  * Their number is bounded by the failure modes of the policy: at most seven series of
- * decisions for each version, and thirteen of degraded decisions for each mode. A
- * registry with more than {@link #MOST_POLICIES} policies would be full of zeros, so
- * there series begin with their first value.
+ * decisions for each version, thirteen of degraded decisions for each mode, and seven of
+ * settled costs. A registry with more than {@link #MOST_POLICIES} policies would be full
+ * of zeros, so there series begin with their first value.
  *
  * @param backend where counters are kept; series start for Redis and for memory
  */
@@ -53,6 +54,14 @@ record StartingSeries(Decision.Source backend) {
 		if (local || settings.degradedFloor() != null || settings.degradedCeiling() != null) {
 			decisions.begin(refused, Decision.Source.LOCAL);
 		}
+	}
+
+	/**
+	 * Of a policy that settles costs; an alert reads the lost ones, of any number of
+	 * policies.
+	 */
+	Set<Settlement> settlements() {
+		return (this.backend == Decision.Source.NONE) ? EnumSet.of(Settlement.LOST) : EnumSet.allOf(Settlement.class);
 	}
 
 	/** The switch may force any mode. */

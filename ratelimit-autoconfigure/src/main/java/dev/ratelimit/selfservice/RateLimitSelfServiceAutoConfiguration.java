@@ -16,6 +16,7 @@ import dev.ratelimit.actuate.AdminPaths;
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.BodyLimitWebFilter;
 import dev.ratelimit.admin.RateLimitAdminAutoConfiguration;
+import dev.ratelimit.admin.RecordNames;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.config.RateLimitProperties;
 import dev.ratelimit.control.ControlPlane;
@@ -38,11 +39,11 @@ public final class RateLimitSelfServiceAutoConfiguration {
 	@Bean
 	TenantController rateLimitTenantController(RateLimitProperties properties, Policies policies, RecordReader reader,
 			ObjectProvider<PolicyRateLimiter> limiter, ObjectProvider<ControlPlane> control, Audit audit,
-			ObjectProvider<CallerResolver> callers) {
+			ObjectProvider<CallerResolver> callers, RecordNames names) {
 		TenantAdmin tenants = new TenantAdmin(policies, () -> limiter.getObject().usage(),
 				new TenantLimits(policies, control.getIfAvailable(), reader),
 				(principal) -> VerifiedTenant.of(principal, properties.identity(), callers.orderedStream().toList()),
-				properties.selfService().authority(), audit, Clock.systemUTC());
+				properties.selfService().authority(), names, audit, Clock.systemUTC());
 		return new TenantController(tenants, audit);
 	}
 

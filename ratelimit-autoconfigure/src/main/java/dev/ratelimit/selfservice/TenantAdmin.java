@@ -24,8 +24,10 @@ import dev.ratelimit.admin.AdminProblem;
 import dev.ratelimit.admin.Audit;
 import dev.ratelimit.admin.AuthorityCheck;
 import dev.ratelimit.admin.Fields;
+import dev.ratelimit.admin.RecordNames;
 import dev.ratelimit.admin.UsageView;
 import dev.ratelimit.control.Author;
+import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.limiter.CallerUsage;
 import dev.ratelimit.limiter.LimitUsage;
@@ -51,6 +53,8 @@ final class TenantAdmin {
 
 	private final String authority;
 
+	private final RecordNames names;
+
 	private final AdminCheck check;
 
 	private final AdminAccess access;
@@ -64,13 +68,14 @@ final class TenantAdmin {
 	 * @param authority of those who administrate a tenant
 	 */
 	TenantAdmin(Supplier<PolicySet> policies, Supplier<CallerUsage> usage, TenantLimits limits,
-			Function<@Nullable Principal, @Nullable VerifiedTenant> tenants, String authority, Audit audit,
-			Clock clock) {
+			Function<@Nullable Principal, @Nullable VerifiedTenant> tenants, String authority, RecordNames names,
+			Audit audit, Clock clock) {
 		this.policies = policies;
 		this.usage = usage;
 		this.limits = limits;
 		this.tenants = tenants;
 		this.authority = authority;
+		this.names = names;
 		this.check = new AuthorityCheck(authority);
 		// The check is made below, with answers that a tenant understands.
 		this.access = new AdminAccess(AdminCheck.ANYBODY, audit);
@@ -118,7 +123,7 @@ final class TenantAdmin {
 			// Not recorded: strangers could fill the trail.
 			return CompletableFuture.failedStage(AdminProblem.unauthenticated());
 		}
-		return this.access.attempt(Audit.TENANT + "limits", target(body), body, principal, "", () -> {
+		return this.access.attempt(Audit.TENANT + "limits", target(body, principal), body, principal, "", () -> {
 			VerifiedTenant tenant = tenant(principal);
 			this.calls.require(tenant.tenant());
 			TenantRequest wished = TenantRequest.parse(body);
@@ -146,8 +151,7 @@ final class TenantAdmin {
 						.with("granted", TenantLimits.texts(granted))
 						.with("own", TenantLimits.texts(own)));
 			return own.equals(before.limits()) ? CompletableFuture.completedStage(result)
-					: this.limits.write(wished.policy(), tenant, new TenantLimits.Own(before.version(), own), author)
-						.thenApply((done) -> result);
+					: this.limits.write(wished.policy(), tenant, before.with(own), author).thenApply((done) -> result);
 		});
 	}
 
@@ -185,8 +189,13 @@ final class TenantAdmin {
 		return tenant;
 	}
 
-	private static String target(Fields body) {
-		return (body.value("policy") instanceof String id) ? id + " by tenant" : "";
+	/** The record that holds what a tenant gives itself, also if the attempt fails. */
+	private String target(Fields body, Principal principal) {
+		if (!(body.value("policy") instanceof String id) || !Policy.isId(id)) {
+			return "";
+		}
+		VerifiedTenant tenant = this.tenants.apply(principal);
+		return this.names.of((tenant != null) ? RecordIds.tightening(id, tenant.tenant()) : RecordIds.policy(id));
 	}
 
 }

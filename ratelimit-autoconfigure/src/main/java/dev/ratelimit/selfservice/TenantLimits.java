@@ -3,7 +3,6 @@ package dev.ratelimit.selfservice;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
@@ -29,6 +28,8 @@ import dev.ratelimit.store.RecordVersion;
  * itself. The tenant's own are separate records, so that neither overwrites the other.
  */
 final class TenantLimits {
+
+	private static final String LIMITS = "limits";
 
 	private final Supplier<PolicySet> policies;
 
@@ -67,16 +68,14 @@ final class TenantLimits {
 	CompletionStage<Own> own(String policy, String tenant) {
 		return control().history(RecordIds.tightening(policy, tenant)).thenApply((versions) -> {
 			RecordVersion newest = versions.isEmpty() ? null : versions.get(0);
-			return (newest == null) ? new Own(0, Map.of())
-					: new Own(newest.version(), newest.deleted() ? Map.of() : this.reader.override(limits(newest)));
+			if (newest == null || newest.deleted()) {
+				return new Own((newest != null) ? newest.version() : 0, Map.of(), Map.of());
+			}
+			Map<String, Object> others = new LinkedHashMap<>(ControlPlane.body(newest));
+			Object limits = others.remove(LIMITS);
+			return new Own(newest.version(), (limits != null) ? this.reader.override(Map.of(LIMITS, limits)) : Map.of(),
+					others);
 		});
-	}
-
-	/** The field that this release knows; a newer one may have written others. */
-	private static Map<String, Object> limits(RecordVersion version) {
-		Map<String, Object> fields = new LinkedHashMap<>(ControlPlane.body(version));
-		fields.keySet().retainAll(Set.of("limits"));
-		return fields;
 	}
 
 	/**
@@ -87,8 +86,8 @@ final class TenantLimits {
 	 */
 	CompletionStage<RecordVersion> write(String policy, String tenant, Own own, Author author) {
 		RecordKey key = RecordIds.tightening(policy, tenant);
-		Map<String, Object> document = own.limits().isEmpty() ? null : Map.of("limits", texts(own.limits()));
-		return control().write(new Change(key, document, own.version()), author);
+		Map<String, Object> document = own.limits().isEmpty() ? null : Map.of(LIMITS, texts(own.limits()));
+		return control().write(new Change(key, document, own.version()), own.others(), author);
 	}
 
 	static Map<String, Object> texts(Map<String, List<Quota>> limits) {
@@ -106,8 +105,14 @@ final class TenantLimits {
 	 *
 	 * @param version of the record, 0 if there never was one
 	 * @param limits quotas by the name of the limit
+	 * @param others fields of the record that a newer release wrote; they stay in it
 	 */
-	record Own(long version, Map<String, List<Quota>> limits) {
+	record Own(long version, Map<String, List<Quota>> limits, Map<String, Object> others) {
+
+		Own with(Map<String, List<Quota>> limits) {
+			return new Own(this.version, limits, this.others);
+		}
+
 	}
 
 }

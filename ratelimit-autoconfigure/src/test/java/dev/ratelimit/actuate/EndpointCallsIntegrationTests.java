@@ -84,6 +84,11 @@ class EndpointCallsIntegrationTests {
 				.isEqualTo(409)
 				.expectBody()
 				.json("{\"newest\": 3}");
+			read("audit?limit=3",
+					"{\"entries\": [{\"outcome\": \"failed\", \"target\": \"policy orders\", \"before\": \"version 3\"}, "
+							+ "{\"action\": \"policy-rollback\", \"target\": \"policy orders\", "
+							+ "\"before\": \"version 2 {\\\"limits\\\":{\\\"per-tenant\\\":{\\\"quota\\\":[\\\"88/h\\\"]}}}\", "
+							+ "\"after\": \"version 3 {\\\"limits\\\":{\\\"per-tenant\\\":{\\\"quota\\\":[\\\"77/h\\\"]}}}\"}, {}]}");
 			done(HttpMethod.DELETE, "policies/orders?reason=over", null, "{\"version\": 4, \"deleted\": true}");
 			read("policies/orders", "{\"version\": 0, \"limits\": {\"per-tenant\": {\"quota\": [\"10/h\"]}}}");
 			call(HttpMethod.GET, "policies/nosuch", ADMIN, null).expectStatus().isNotFound();

@@ -144,6 +144,7 @@ class PolicyInUseIntegrationTests {
 			delete(context, POLICY).expectStatus().isOk();
 			await().until(() -> policies(context).get().retired().contains("extra"));
 			assertThat(list(context)).doesNotContain("extra");
+			assertThat(read(context, "")).contains("\"policies\"").doesNotContain("extra");
 		});
 	}
 
@@ -171,8 +172,12 @@ class PolicyInUseIntegrationTests {
 	}
 
 	private static String list(ApplicationContext context) {
+		return read(context, "/policies");
+	}
+
+	private static String read(ApplicationContext context, String path) {
 		return String.valueOf(client(context).get()
-			.uri("/actuator/ratelimit/policies")
+			.uri("/actuator/ratelimit" + path)
 			.headers((headers) -> headers.setBasicAuth("ann", "secret"))
 			.exchange()
 			.expectBody(String.class)

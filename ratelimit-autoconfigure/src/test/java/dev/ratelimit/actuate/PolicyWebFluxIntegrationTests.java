@@ -295,6 +295,13 @@ class PolicyWebFluxIntegrationTests {
 			assertThat(read("policies/orders")).contains("77/h");
 			write("store", "{\"action\": \"accept\", \"confirm\": 2}").expectStatus().isOk();
 			await().until(() -> read("policies/orders").contains("10/h"));
+			await().untilAsserted(() -> assertThat(read("audit?limit=1")).contains("\"action\":\"store-recovery\"")
+				.contains("\"target\":\"accept\"")
+				.contains("\"before\":\"it is empty\"")
+				.contains("\"after\":\"none, 2 records removed\""));
+			write("store", "{\"action\": \"reseed\", \"force\": true}").expectStatus().isEqualTo(409);
+			await().untilAsserted(() -> assertThat(read("audit?limit=1")).contains("\"target\":\"reseed, forced\"")
+				.contains("\"after\":\"none\""));
 		});
 	}
 

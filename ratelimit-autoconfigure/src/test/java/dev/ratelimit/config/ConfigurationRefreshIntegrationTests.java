@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Request;
+import dev.ratelimit.admin.Audit;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.Change;
 import dev.ratelimit.control.ControlPlane;
@@ -83,6 +84,28 @@ class ConfigurationRefreshIntegrationTests {
 			assertThat(audited(application)).extracting((entry) -> entry.target() + " " + entry.outcome())
 				.containsExactly("policy orders invalid", "policy login done");
 			assertThat(application.live().rejected()).hasSize(1);
+		}
+	}
+
+	@Test
+	void reloadOfSeveralInstancesIsAuditedOnceForEachChange(RedisServer redis) {
+		try (RefreshedApplication one = start(redis, "one");
+				RefreshedApplication two = start(redis, "two");
+				RefreshedApplication three = start(redis, "three")) {
+			List<RefreshedApplication> fleet = List.of(one, two, three);
+			for (String quota : List.of("20/h", "10/h", "20/h")) {
+				fleet.forEach((instance) -> instance.refresh(config(policy("orders", quota))));
+			}
+			three.refresh(config(policy("orders", "30/h")));
+			// Entries of an instance are added in their order.
+			fleet.forEach((instance) -> instance.context()
+				.getBean(Audit.class)
+				.record(new Audit.Entry("end", Audit.Outcome.DONE, "ann", "", "", "", "")));
+			await().atMost(Duration.ofMinutes(1))
+				.until(() -> audited(one).stream().filter((entry) -> entry.action().equals("end")).count() == 3);
+			assertThat(audited(one)).filteredOn((entry) -> entry.action().equals("config-reload"))
+				.extracting((entry) -> entry.after().replaceAll(".*\"(\\d+/h)\".*", "$1"))
+				.containsExactlyInAnyOrder("20/h", "10/h", "20/h", "30/h");
 		}
 	}
 
@@ -191,7 +214,11 @@ class ConfigurationRefreshIntegrationTests {
 	}
 
 	private RefreshedApplication start(RedisServer redis) {
-		return RefreshedApplication.start(this.folder, config(policy("orders", "10/h")),
+		return start(redis, "");
+	}
+
+	private RefreshedApplication start(RedisServer redis, String folder) {
+		return RefreshedApplication.start(this.folder.resolve(folder), config(policy("orders", "10/h")),
 				"spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port(),
 				"ratelimit.redis.timeout=2s");
 	}

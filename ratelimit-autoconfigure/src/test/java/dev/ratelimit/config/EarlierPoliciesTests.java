@@ -1,6 +1,7 @@
 package dev.ratelimit.config;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -144,15 +145,20 @@ class EarlierPoliciesTests {
 	void fieldsOfANewerReleaseInOtherRecordsHaveNoEffect(CapturedOutput output) {
 		write(document("500/s"));
 		started();
-		Stages.join(this.store.write(List.of(
-				new Edit(RecordIds.override("orders", Dimension.TENANT, "acme"),
-						"{\"limits\": {\"all\": \"7/s\"}, \"invented\": 1}", null),
-				new Edit(RecordIds.tier(Dimension.TENANT, "acme"), "{\"tier\": \"pro\", \"invented\": 1}", null)),
-				Seen.NOTHING, "ann", ""));
-		await().until(() -> this.policies.get().records().size() == 2);
+		List<Edit> edits = new ArrayList<>();
+		for (String tenant : List.of("acme", "globex", "initech")) {
+			String limits = "{\"limits\": {\"all\": \"7/s\"}, \"invented\": 1}";
+			edits.add(new Edit(RecordIds.override("orders", Dimension.TENANT, tenant), limits, null));
+			edits.add(new Edit(RecordIds.tightening("orders", tenant), limits, null));
+			edits.add(new Edit(RecordIds.tier(Dimension.TENANT, tenant), "{\"tier\": \"pro\", \"novel\": 1}", null));
+		}
+		Stages.join(this.store.write(edits, Seen.NOTHING, "ann", ""));
+		Stages.join(this.store.write(edits, Seen.NOTHING, "ann", ""));
+		await().until(() -> this.replica.seen().revision() == 19);
 		assertThat(this.live.rejected()).isEmpty();
-		assertThat(output).contains("of a record of kind override has fields that this release does not know")
-			.contains("of a record of kind tier has fields that this release does not know")
+		assertThat(output).containsOnlyOnce("Records of kind override have a field 'invented' that")
+			.containsOnlyOnce("Records of kind tenant have a field 'invented' that")
+			.containsOnlyOnce("Records of kind tier have a field 'novel' that")
 			.doesNotContain("acme");
 	}
 

@@ -85,6 +85,7 @@ final class RefreshedApplication implements AutoCloseable {
 
 	private static void write(Path file, String yaml) {
 		try {
+			Files.createDirectories(file.getParent());
 			Files.writeString(file, yaml);
 		}
 		catch (IOException ex) {

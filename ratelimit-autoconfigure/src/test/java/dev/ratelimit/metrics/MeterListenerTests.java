@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
@@ -39,6 +40,7 @@ import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
+import dev.ratelimit.Settling;
 import dev.ratelimit.Tier;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.UnansweredException;
@@ -219,6 +221,40 @@ class MeterListenerTests {
 			assertThat(degraded).contains("deny " + reason, "local " + reason);
 		}
 		assertThat(degraded).contains("allow switch").hasSize(27);
+	}
+
+	@Test
+	void settledCostsOfAPolicyThatSettlesAreAtZeroBeforeTheFirst() {
+		Policy settling = orders().settling(Settling.byCode(5)).build();
+		this.policies.set(PolicySet.of(settling));
+		started(Decision.Source.REDIS);
+		assertThat(tags("ratelimit.settle").map((tags) -> tags.get("policy") + " " + tags.get("outcome")))
+			.containsExactlyInAnyOrder("orders settled", "orders refunded", "orders expired", "orders capped", "orders estimated", "orders nothing",
+					"orders lost");
+		assertThat(count("ratelimit.settle")).isZero();
+	}
+
+	@Test
+	void seriesOfMoreThanFiveHundredPoliciesDoNotStartAtZeroExceptThoseThatAlwaysDo() {
+		this.policies.set(settling(500));
+		started(Decision.Source.REDIS);
+		assertThat(tags("ratelimit.decisions", "p-1")).isNotEmpty();
+		assertThat(tags("ratelimit.degraded", "p-1")).isNotEmpty();
+		this.policies.set(settling(501));
+		started(Decision.Source.REDIS);
+		assertThat(tags("ratelimit.decisions")).isEmpty();
+		assertThat(tags("ratelimit.degraded")).isEmpty();
+		assertThat(tags("ratelimit.settle", "p-1")).containsExactly(Map.of("policy", "p-1", "outcome", "lost"));
+		assertThat(tags("ratelimit.refusals", "p-1")).isNotEmpty();
+		assertThat(tags("ratelimit.overage", "p-1")).isNotEmpty();
+		assertThat(tags("ratelimit.rollout.rollbacks", "p-1")).isNotEmpty();
+	}
+
+	private static PolicySet settling(int number) {
+		return PolicySet.of(IntStream.range(0, number)
+			.mapToObj(
+					(i) -> Policy.builder("p-" + i).limit("all", List.of(), "5/s").settling(Settling.byCode(5)).build())
+			.toArray(Policy[]::new));
 	}
 
 	/** A listener for a backend, in place of the one of the field. */

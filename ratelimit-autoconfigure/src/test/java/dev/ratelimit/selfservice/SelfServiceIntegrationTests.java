@@ -66,7 +66,8 @@ class SelfServiceIntegrationTests {
 			await().untilAsserted(() -> assertThat(oldest(other))
 				.extracting(AuditRecord::action, AuditRecord::outcome, AuditRecord::actor, AuditRecord::target,
 						AuditRecord::after, AuditRecord::reason)
-				.containsExactly("tenant-limits", "done", "ann", "orders by tenant", "{per-tenant=[500/m]}", "cost"));
+				.containsExactly("tenant-limits", "done", "ann", "tenant orders/tenant/acme", "{per-tenant=[500/m]}",
+						"cost"));
 		}));
 	}
 
@@ -108,6 +109,23 @@ class SelfServiceIntegrationTests {
 			Within.seconds(3).until(() -> limit(context) == 700);
 			patch(client, ADMIN, TIGHTER).expectStatus().isOk();
 			Within.seconds(3).until(() -> limit(context) == 500);
+			assertThat(Stages.join(context.getBean(PolicyStore.class).history(newer.key(), 1)).get(0).body())
+				.contains("\"limits\":{\"per-tenant\":[\"500/m\"]}")
+				.contains("\"invented\":1");
+			patch(client, ADMIN, TIGHTER.replace("{\"policy\"", "{\"invented\": 2, \"policy\"")).expectStatus()
+				.isBadRequest();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void refusedAttemptsNameTheRecordToo(WebStack stack, RedisServer redis) {
+		stack.run(false, properties(redis), (context, client) -> {
+			patch(client, "bob/acme/OTHER", TIGHTER).expectStatus().isForbidden();
+			patch(client, "bob//RATELIMIT_TENANT_ADMIN", TIGHTER).expectStatus().isForbidden();
+			await().untilAsserted(() -> assertThat(Stages.join(context.getBean(PolicyStore.class).audit(null, 10)))
+				.extracting((entry) -> entry.attempt().outcome() + ' ' + entry.attempt().target())
+				.containsExactly("refused policy orders", "refused tenant orders/tenant/acme"));
 		});
 	}
 

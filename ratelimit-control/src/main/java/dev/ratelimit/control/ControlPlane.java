@@ -152,8 +152,17 @@ public final class ControlPlane {
 	 * Writes or deletes a record about a caller.
 	 */
 	public CompletionStage<RecordVersion> write(Change change, Author author) {
+		return write(change, Map.of(), author);
+	}
+
+	/**
+	 * Writes or deletes a record about a caller.
+	 * @param kept fields of its stored version that stay in it unchecked: a newer release
+	 * wrote them
+	 */
+	public CompletionStage<RecordVersion> write(Change change, Map<String, Object> kept, Author author) {
 		return checked(() -> {
-			Edit edit = this.check.edit(change);
+			Edit edit = Documents.with(kept, this.check.edit(change));
 			List<Edit> edits = edits(edit, undigested(edit.key()));
 			if (edit.body() == null) {
 				return this.store.delete(edits.get(0).key(), "There is no such record", edit.expect(), author);

@@ -12,6 +12,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.json.Json;
 import dev.ratelimit.json.JsonObject;
 import dev.ratelimit.json.JsonReader;
+import dev.ratelimit.store.Edit;
 
 /**
  * Documents as text and back. The text of a policy also has the previous version while
@@ -30,6 +31,16 @@ final class Documents {
 			throw new InvalidChangeException("", "The text is not a JSON object: " + ex.getMessage() + ".",
 					"Write the record anew.");
 		}
+	}
+
+	/** The edit of a record with further fields, unless it deletes the record. */
+	static Edit with(Map<String, Object> others, Edit edit) {
+		if (others.isEmpty() || edit.body() == null) {
+			return edit;
+		}
+		Map<String, Object> all = new LinkedHashMap<>(others);
+		all.putAll(parse(edit.body()));
+		return new Edit(edit.key(), Json.write(all), edit.expect());
 	}
 
 	static String text(PolicyText policy) {

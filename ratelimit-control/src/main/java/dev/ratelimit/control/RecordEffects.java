@@ -4,11 +4,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.PrintableText;
 import dev.ratelimit.policy.CallerRecords;
 import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
@@ -20,7 +22,12 @@ final class RecordEffects {
 
 	private static final Logger logger = LoggerFactory.getLogger(RecordEffects.class);
 
+	private static final int MOST_WARNINGS = 100;
+
 	private final RecordReader reader;
+
+	/** Fields that were reported. */
+	private final Set<String> unknown = ConcurrentHashMap.newKeySet();
 
 	RecordEffects(RecordReader reader) {
 		this.reader = reader;
@@ -71,13 +78,23 @@ final class RecordEffects {
 	}
 
 	/** The field that this release knows; a newer one may have written others. */
-	private static Map<String, Object> only(String field, RecordVersion version) {
+	private Map<String, Object> only(String field, RecordVersion version) {
 		Map<String, Object> fields = new LinkedHashMap<>(Documents.parse(version.body()));
-		if (fields.keySet().retainAll(Set.of(field))) {
-			logger.warn("Version {} of a {} has fields that this release does not know. It is in force without them",
-					version.version(), version.key());
+		for (String other : List.copyOf(fields.keySet())) {
+			if (!other.equals(field)) {
+				fields.remove(other);
+				warn(version.key().kind(), other);
+			}
 		}
 		return fields;
+	}
+
+	/** Once per kind and field: a newer release may write it into all of its records. */
+	private void warn(Kind kind, String field) {
+		if (this.unknown.size() < MOST_WARNINGS && this.unknown.add(kind.text() + ' ' + field)) {
+			logger.warn("Records of kind {} have a field '{}' that this release does not know. They are in force "
+					+ "without it", kind.text(), PrintableText.of(field));
+		}
 	}
 
 	private void entry(RecordVersion version, CallerRecords records) {

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -36,7 +38,7 @@ import dev.ratelimit.store.AuditRecord;
  * Redis cannot compute SHA-256, so an instance does. It names the hash that its entry
  * follows, and the script adds the entry only if that is still the newest one. Otherwise
  * it returns the newest hash, and the instance tries again: of several writers at once,
- * each round lets one pass.
+ * each round lets one pass, and the others pause.
  *
  * <p>
  * <b>Once.</b> A lost answer leaves open whether the entry was added. It can only have
@@ -55,6 +57,8 @@ final class RedisAudit {
 
 	/** Rounds in which other writers may be faster. */
 	private static final int MAX_ROUNDS = 50;
+
+	private static final long MAX_PAUSE_MILLIS = 100;
 
 	/** Occupies Redis for less than a millisecond. */
 	private static final int PAGE = 100;
@@ -132,10 +136,19 @@ final class RedisAudit {
 			return written.thenCompose((done) -> {
 				this.unanswered.remove(attempt.id());
 				return done ? CompletableFuture.completedStage(null) : (round < MAX_ROUNDS)
-						? add(attempt, remove, newest, false, round + 1)
+						? later(round).thenCompose((now) -> add(attempt, remove, newest, false, round + 1))
 						: CompletableFuture.failedStage(new IllegalStateException("other instances were faster"));
 			});
 		});
+	}
+
+	/**
+	 * A pause at random that grows with the rounds: many writers must not try in step.
+	 */
+	private static CompletionStage<Void> later(int round) {
+		long millis = ThreadLocalRandom.current().nextLong(Math.min(MAX_PAUSE_MILLIS, 1L << Math.min(round, 10)) + 1);
+		return CompletableFuture.runAsync(() -> {
+		}, CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS));
 	}
 
 	/** Whether an entry has this id; searches back to the entry with the hash. */

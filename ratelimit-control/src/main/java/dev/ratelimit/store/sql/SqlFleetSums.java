@@ -1,30 +1,17 @@
 package dev.ratelimit.store.sql;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import reactor.core.publisher.Mono;
 
 /**
  * Sums of the fleet: one row per number that is not 0, since PostgreSQL and CockroachDB
  * have no common way to add arrays. An instance that adds also removes some expired rows.
  */
 final class SqlFleetSums {
-
-	private static final Logger logger = LoggerFactory.getLogger(SqlFleetSums.class);
-
-	/** Few enough that other statements do not wait. */
-	static final int MAX_REMOVED = 500;
-
-	private static final Duration REMOVE_EVERY = Duration.ofMinutes(10);
 
 	/**
 	 * Ordered by place: two instances that add at once must not deadlock. Most numbers
@@ -60,14 +47,11 @@ final class SqlFleetSums {
 
 	private final Schema schema;
 
-	private final LongSupplier nanoTime;
-
-	private final AtomicLong removeAt;
+	private final ExpiredRows expired;
 
 	SqlFleetSums(Schema schema, LongSupplier nanoTime) {
 		this.schema = schema;
-		this.nanoTime = nanoTime;
-		this.removeAt = new AtomicLong(nanoTime.getAsLong());
+		this.expired = new ExpiredRows(schema, REMOVE, nanoTime);
 	}
 
 	CompletionStage<List<Long>> add(String name, List<Long> numbers) {
@@ -78,20 +62,8 @@ final class SqlFleetSums {
 						numbers.toArray(Long[]::new))
 				.collectMap(Map.Entry::getKey, Map.Entry::getValue)
 				.map((sums) -> Stream.of(places).map((place) -> sums.getOrDefault(place, 0L)).toList()))
-			.doOnSuccess((sums) -> removeOld())
+			.doOnSuccess((sums) -> this.expired.remove())
 			.toFuture();
-	}
-
-	/** Runs in the background; after a failure the next turn tries again. */
-	private void removeOld() {
-		long now = this.nanoTime.getAsLong();
-		long due = this.removeAt.get();
-		if (now - due >= 0 && this.removeAt.compareAndSet(due, now + REMOVE_EVERY.toNanos())) {
-			this.schema.run((session) -> session.run(REMOVE, (long) MAX_REMOVED)).onErrorResume((error) -> {
-				logger.debug("Expired sums were not removed", error);
-				return Mono.empty();
-			}).subscribe();
-		}
 	}
 
 }

@@ -58,6 +58,12 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 			WHERE ratelimit_leader.owner = excluded.owner OR ratelimit_leader.expires_at <= now()
 			RETURNING now()""";
 
+	/** Long after their end: a leader that asks again keeps its row. */
+	private static final String REMOVE_LEADERS = """
+			DELETE FROM ratelimit_leader
+			WHERE expires_at < now() - INTERVAL '1 hour' AND task IN (
+				SELECT l.task FROM ratelimit_leader l WHERE l.expires_at < now() - INTERVAL '1 hour' LIMIT $1)""";
+
 	private final Database database;
 
 	private final Schema schema;
@@ -67,6 +73,8 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	private final SqlFleetSums sums;
 
 	private final SqlAudit audit;
+
+	private final ExpiredRows leaders;
 
 	private final Disposable.Composite subscriptions = Disposables.composite();
 
@@ -80,6 +88,7 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 		this.notifications = new Notifications(this.database, this.schema);
 		this.sums = new SqlFleetSums(this.schema, System::nanoTime);
 		this.audit = new SqlAudit(this.database, this.schema);
+		this.leaders = new ExpiredRows(this.schema, REMOVE_LEADERS, System::nanoTime);
 	}
 
 	@Override
@@ -131,7 +140,8 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 		return ask((session) -> session.rows(LEAD, (row) -> Rows.time(row, 0), task, instance, time.toMillis())
 			.singleOrEmpty()
 			.map(Optional::of)
-			.defaultIfEmpty(Optional.empty()));
+			.defaultIfEmpty(Optional.empty())
+			.doOnSuccess((led) -> this.leaders.remove()));
 	}
 
 	@Override

@@ -65,7 +65,7 @@ class SqlFleetSumsIntegrationTests extends FleetSumsContract {
 
 	@Test
 	void someAreRemovedAtATimeAndTheOthersLater() {
-		addRows("over", SqlFleetSums.MAX_REMOVED + 1, 25);
+		addRows("over", ExpiredRows.MAX_REMOVED + 1, 25);
 		addOne();
 		Awaitility.await().until(() -> this.stores.query(COUNT).contains("1"));
 		addOne();
