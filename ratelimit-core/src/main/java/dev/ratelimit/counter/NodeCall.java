@@ -63,7 +63,7 @@ public abstract class NodeCall {
 			failed(UnansweredException.of(failure));
 		}
 		catch (Throwable ex) {
-			logger.error("A check could not be told that it has no answer", ex);
+			logger.error("The receiver of a failed check threw an error", ex);
 		}
 	}
 

@@ -25,6 +25,7 @@ import dev.ratelimit.store.Replica;
 import dev.ratelimit.store.ReplicaListener;
 import dev.ratelimit.store.Seen;
 import dev.ratelimit.store.Snapshot;
+import dev.ratelimit.testing.Pauses;
 import dev.ratelimit.testing.RedisServer;
 
 /**
@@ -36,6 +37,9 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 
 	final Queue<RecordVersion> changed = new ConcurrentLinkedQueue<>();
 
+	/**
+	 * How long each write took to arrive, without the pauses of this machine meanwhile.
+	 */
 	final Queue<Duration> propagated = new ConcurrentLinkedQueue<>();
 
 	final RedisPolicyStore store;
@@ -80,7 +84,8 @@ final class PolicyInstance implements ReplicaListener, AutoCloseable {
 
 	@Override
 	public void propagated(Duration time) {
-		this.propagated.add(time);
+		long end = Pauses.now();
+		this.propagated.add(time.minus(Pauses.lost(end - time.toNanos(), end)));
 	}
 
 	RecordVersion write(RecordKey key, String body) {

@@ -50,25 +50,25 @@ class PolicyPropagationIntegrationTests {
 
 	@Test
 	void burstAndSteadyChangesKeepTheTime() {
+		// The watch begins with the first call, before anything is measured.
+		Pauses.now();
 		int records = LONG ? 100_000 : 10_000;
 		start(LONG ? 20 : 5, records);
 		this.fleet.forEach((instance) -> instance.propagated.clear());
 		int burst = LONG ? 10_000 : 1_000;
-		long start = Pauses.now();
 		RecordVersion last = load(burst, "{\"burst\": true}");
 		awaitAll(last);
-		assertThat(p99("burst of " + burst, propagated(burst))).isLessThan(PROMISED.plus(Pauses.since(start)));
+		assertThat(p99("burst of " + burst, propagated(burst))).isLessThan(PROMISED);
 		int steady = LONG ? 1_000 : 50;
 		long period = Duration.ofMinutes(1).toNanos() / 1_000;
-		start = Pauses.now();
-		long next = start;
+		long next = System.nanoTime();
 		for (int i = 0; i < steady; i++) {
 			last = this.fleet.get(0).write(PolicyInstance.override(i * 7), "{\"steady\": " + i + "}");
 			next += period;
 			LockSupport.parkNanos(next - System.nanoTime());
 		}
 		awaitAll(last);
-		assertThat(p99("1000 changes a minute", propagated(steady))).isLessThan(PROMISED.plus(Pauses.since(start)));
+		assertThat(p99("1000 changes a minute", propagated(steady))).isLessThan(PROMISED);
 	}
 
 	private void start(int instances, int records) {
