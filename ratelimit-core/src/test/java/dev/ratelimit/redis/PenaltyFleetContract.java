@@ -284,6 +284,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		server(BANS).cli("DEL", BANS, BANS + ":revision");
 		// Who knows this one has read the list that is left.
 		fill(1);
+		this.fleet.forEach((one) -> one.exchange.missed());
 		awaitKnown(2);
 		limiters.forEach((limiter) -> assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.BAN));
 		this.fleet.get(1).exchange.lift(caller()).toCompletableFuture().join();
@@ -329,7 +330,6 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 	private void awaitKnown(int bans) {
 		await().until(() -> {
 			pass(Duration.ofSeconds(1));
-			this.fleet.forEach((one) -> one.exchange.missed());
 			return this.fleet.stream().allMatch((one) -> one.penalties.banned() == bans);
 		});
 	}

@@ -8,6 +8,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
+import dev.ratelimit.Settling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,6 +31,12 @@ class AutoSplitTests {
 	@CsvSource({ "100, 8", "101, 4", "400, 2", "401, 1" })
 	void partCanHaveTheLargestCost(long cost, int parts) {
 		assertThat(AutoSplit.parts(1_000_000, 10_000, limit("800/s"), cost)).isEqualTo(parts);
+	}
+
+	@Test
+	void partCanHaveTheEstimate() {
+		Policy tokens = Policy.builder("tokens").limit(limit("10000/s")).settling(Settling.byCode(1_000)).build();
+		assertThat(AutoSplit.parts(1_000_000, 10_000, tokens.limits().get(0), tokens.chargedCost())).isEqualTo(8);
 	}
 
 	@Test
