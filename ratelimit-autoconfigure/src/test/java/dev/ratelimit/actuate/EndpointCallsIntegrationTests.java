@@ -85,7 +85,7 @@ class EndpointCallsIntegrationTests {
 				.expectBody()
 				.json("{\"newest\": 3}");
 			read("audit?limit=3",
-					"{\"entries\": [{\"outcome\": \"failed\", \"target\": \"policy orders\", \"before\": \"version 3\"}, "
+					"{\"entries\": [{\"outcome\": \"invalid\", \"target\": \"policy orders\", \"before\": \"version 3\"}, "
 							+ "{\"action\": \"policy-rollback\", \"target\": \"policy orders\", "
 							+ "\"before\": \"version 2 {\\\"limits\\\":{\\\"per-tenant\\\":{\\\"quota\\\":[\\\"88/h\\\"]}}}\", "
 							+ "\"after\": \"version 3 {\\\"limits\\\":{\\\"per-tenant\\\":{\\\"quota\\\":[\\\"77/h\\\"]}}}\"}, {}]}");

@@ -229,8 +229,8 @@ class MeterListenerTests {
 		this.policies.set(PolicySet.of(settling));
 		started(Decision.Source.REDIS);
 		assertThat(tags("ratelimit.settle").map((tags) -> tags.get("policy") + " " + tags.get("outcome")))
-			.containsExactlyInAnyOrder("orders settled", "orders refunded", "orders expired", "orders capped", "orders estimated", "orders nothing",
-					"orders lost");
+			.containsExactlyInAnyOrder("orders settled", "orders refunded", "orders expired", "orders capped",
+					"orders estimated", "orders nothing", "orders lost");
 		assertThat(count("ratelimit.settle")).isZero();
 	}
 
