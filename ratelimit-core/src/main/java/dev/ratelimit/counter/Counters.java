@@ -35,10 +35,10 @@ public interface Counters {
 	 * Takes permits that are worth having after the timeout too, such as a lease: later
 	 * requests spend them.
 	 * @param timeout time after which the answer is given, if need be with gaps
-	 * @param patience time for which the call goes on; what it takes after the timeout is
-	 * the late answer of a gap
+	 * @param refill how long the call goes on; what it takes after the timeout is the
+	 * late answer of a gap
 	 */
-	default void refill(List<Counter> counters, Permits permits, Duration timeout, Duration patience,
+	default void refill(List<Counter> counters, Permits permits, Duration timeout, Refill refill,
 			Consumer<Grant> answer) {
 		acquire(counters, permits, timeout, answer);
 	}

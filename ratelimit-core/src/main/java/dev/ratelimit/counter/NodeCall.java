@@ -86,6 +86,13 @@ public abstract class NodeCall {
 		return null;
 	}
 
+	/**
+	 * How many requests need the answer. A busy store asks for what is needed most first.
+	 */
+	public int need() {
+		return 1;
+	}
+
 	/** When it was made, in nanoseconds of the JVM's clock. */
 	public final long start() {
 		return this.start;

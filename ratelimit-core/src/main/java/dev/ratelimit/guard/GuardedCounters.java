@@ -25,6 +25,7 @@ import dev.ratelimit.counter.NodeCall;
 import dev.ratelimit.counter.NodeCounters;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
+import dev.ratelimit.counter.Refill;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
@@ -75,32 +76,32 @@ public final class GuardedCounters implements Counters {
 
 	@Override
 	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
-		acquire(counters, permits, null, timeout, timeout, answer);
+		acquire(counters, permits, null, timeout, null, answer);
 	}
 
 	@Override
-	public void refill(List<Counter> counters, Permits permits, Duration timeout, Duration patience,
+	public void refill(List<Counter> counters, Permits permits, Duration timeout, Refill refill,
 			Consumer<Grant> answer) {
-		acquire(counters, permits, null, timeout, patience, answer);
+		acquire(counters, permits, null, timeout, refill, answer);
 	}
 
 	@Override
 	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
 			Consumer<Grant> answer) {
-		acquire(counters, permits, attempt, timeout, timeout, answer);
+		acquire(counters, permits, attempt, timeout, null, answer);
 	}
 
 	private void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
-			Duration patience, Consumer<Grant> answer) {
+			@Nullable Refill refill, Consumer<Grant> answer) {
 		if (ofOneSlot(counters)) {
-			ask(counters, permits, attempt, timeout, patience, answer);
+			ask(counters, permits, attempt, timeout, refill, answer);
 			return;
 		}
 		Collection<List<Counter>> slots = bySlot(counters, (counter) -> counter);
 		Levelling levelling = new Levelling(this, counters, permits, slots.size(), answer);
 		int number = 0;
 		for (List<Counter> slot : slots) {
-			ask(slot, permits, attempt, timeout, patience, levelling.call(number++));
+			ask(slot, permits, attempt, timeout, refill, levelling.call(number++));
 		}
 	}
 
@@ -134,19 +135,27 @@ public final class GuardedCounters implements Counters {
 	}
 
 	private void ask(List<Counter> slot, Permits permits, @Nullable Attempt attempt, Duration timeout,
-			Duration patience, Consumer<Grant> answer) {
+			@Nullable Refill refill, Consumer<Grant> answer) {
 		Node node = this.nodes.get(this.counters.node(slot.get(0)));
 		UnansweredException refusal = node.enter();
 		if (refusal != null) {
 			answer.accept(Grant.unanswered(permits, slot, refusal));
 			return;
 		}
-		GuardedCall call = (attempt == null) ? new GuardedCall(this, node, slot, permits, timeout, patience, answer)
-				: new GuardedAttempt(this, node, slot, permits, attempt, timeout, answer);
+		GuardedCall call = call(node, slot, permits, attempt, timeout, refill, answer);
 		this.counters.acquire(node.name(), call);
 		if (call.isWaiting()) {
 			call.entry(this.deadlines.add(call, timeout));
 		}
+	}
+
+	private GuardedCall call(Node node, List<Counter> slot, Permits permits, @Nullable Attempt attempt,
+			Duration timeout, @Nullable Refill refill, Consumer<Grant> answer) {
+		if (attempt != null) {
+			return new GuardedAttempt(this, node, slot, permits, attempt, timeout, answer);
+		}
+		return (refill != null) ? new GuardedRefill(this, node, slot, permits, timeout, refill, answer)
+				: new GuardedCall(this, node, slot, permits, timeout, timeout, answer);
 	}
 
 	/**

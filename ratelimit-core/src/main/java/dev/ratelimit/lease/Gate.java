@@ -1,5 +1,6 @@
 package dev.ratelimit.lease;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -9,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.counter.Refill;
 import dev.ratelimit.counter.UnansweredException;
 
 /**
@@ -115,10 +117,15 @@ final class Gate {
 
 	/**
 	 * A call begins.
+	 * @param patience for how long its answer is worth having
 	 */
-	synchronized Pass begin() {
+	synchronized Pass begin(Duration patience) {
 		this.calls++;
-		return new Pass();
+		return new Pass(patience);
+	}
+
+	private synchronized int waiting() {
+		return (this.waiting != null) ? this.waiting.size() : 0;
 	}
 
 	private synchronized void late(UnansweredException cause) {
@@ -144,13 +151,26 @@ final class Gate {
 	/**
 	 * A call under way.
 	 */
-	final class Pass {
+	final class Pass implements Refill {
+
+		private final Duration patience;
 
 		private boolean fetches;
 
 		private final AtomicBoolean ended = new AtomicBoolean();
 
-		private Pass() {
+		private Pass(Duration patience) {
+			this.patience = patience;
+		}
+
+		@Override
+		public Duration patience() {
+			return this.patience;
+		}
+
+		@Override
+		public int waiting() {
+			return Gate.this.waiting();
 		}
 
 		/**

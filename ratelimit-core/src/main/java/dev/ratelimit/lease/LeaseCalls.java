@@ -94,28 +94,27 @@ final class LeaseCalls {
 	/**
 	 * Takes permits for a request for which others wait.
 	 * @param timeout how long this request waits
-	 * @param patience for how long the answer is worth having
 	 */
-	void ask(List<Counter> counters, Gate.Pass pass, Permits permits, Duration timeout, Duration patience, long sent,
+	void ask(List<Counter> counters, Gate.Pass pass, Permits permits, Duration timeout, long sent,
 			Consumer<Grant> answer) {
-		call(counters, pass, permits, timeout, patience, (grant) -> learn(grant, counters.size() > 1, sent), answer);
+		call(counters, pass, permits, timeout, (grant) -> learn(grant, counters.size() > 1, sent), answer);
 	}
 
 	/**
 	 * Takes permits for a request, and in the same call a lease if it is time for one.
 	 * The request comes first: the lease gets what is left.
 	 */
-	void askAlong(LeasedSpec leased, Gate.Pass pass, Permits permits, Duration timeout, Duration patience, long sent,
+	void askAlong(LeasedSpec leased, Gate.Pass pass, Permits permits, Duration timeout, long sent,
 			Consumer<Grant> answer) {
 		List<Counter> counters = List.of(leased.counter());
 		long cost = permits.most();
 		long size = leased.wants(sent) ? leased.local().fetchAlong(leased, cost, this.instances.getAsInt(), sent) : 0;
 		if (size == 0) {
-			ask(counters, pass, permits, timeout, patience, sent, answer);
+			ask(counters, pass, permits, timeout, sent, answer);
 			return;
 		}
 		pass.fetches();
-		call(counters, pass, new Permits(1, cost, cost + size), timeout, patience, (grant) -> {
+		call(counters, pass, new Permits(1, cost, cost + size), timeout, (grant) -> {
 			learn(grant, false, sent);
 			received(leased, grant, cost, size, sent);
 		}, (grant) -> answer.accept(ofRequest(grant, permits)));
@@ -131,10 +130,10 @@ final class LeaseCalls {
 		if (size == 0) {
 			return;
 		}
-		Gate.Pass pass = leased.gate().begin();
+		Gate.Pass pass = leased.gate().begin(patience(timeout));
 		pass.fetches();
 		try {
-			call(List.of(leased.counter()), pass, Permits.between(1, size), timeout, patience(timeout),
+			call(List.of(leased.counter()), pass, Permits.between(1, size), timeout,
 					(grant) -> received(leased, grant, 0, size, now), (grant) -> {
 					});
 		}
@@ -160,16 +159,17 @@ final class LeaseCalls {
 	 * @param learn takes over what the node says, in time or late
 	 * @param answer gets the grant in time
 	 */
-	private void call(List<Counter> counters, Gate.Pass pass, Permits permits, Duration timeout, Duration patience,
-			Consumer<Grant> learn, Consumer<Grant> answer) {
-		this.central.refill(counters, permits, timeout, patience, (grant) -> {
+	private void call(List<Counter> counters, Gate.Pass pass, Permits permits, Duration timeout, Consumer<Grant> learn,
+			Consumer<Grant> answer) {
+		this.central.refill(counters, permits, timeout, pass, (grant) -> {
 			try {
 				learn.accept(grant);
 			}
 			finally {
 				// The call ends before its answer is handed over: that may ask for
 				// permits again.
-				List<PartlyPaid> resumed = goesOn(grant, pass, patience.minus(timeout), learn) ? List.of() : end(pass);
+				List<PartlyPaid> resumed = goesOn(grant, pass, pass.patience().minus(timeout), learn) ? List.of()
+						: end(pass);
 				try {
 					answer.accept(grant);
 				}

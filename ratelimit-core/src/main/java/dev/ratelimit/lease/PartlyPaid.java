@@ -137,14 +137,13 @@ final class PartlyPaid {
 			this.calls.ask(this.rest, this.permits, left, now, this::answeredAll);
 			return;
 		}
-		Duration patience = this.calls.patience(this.timeout);
-		Gate.Pass pass = leased.get(0).gate().begin();
+		Gate.Pass pass = leased.get(0).gate().begin(this.calls.patience(this.timeout));
 		try {
 			if (leased.size() == 1) {
-				this.calls.askAlong(leased.get(0), pass, this.permits, left, patience, now, this::answered);
+				this.calls.askAlong(leased.get(0), pass, this.permits, left, now, this::answered);
 			}
 			else {
-				this.calls.ask(this.rest, pass, this.permits, left, patience, now, this::answeredAll);
+				this.calls.ask(this.rest, pass, this.permits, left, now, this::answeredAll);
 			}
 		}
 		catch (Throwable ex) {

@@ -26,7 +26,7 @@ import dev.ratelimit.counter.UnansweredException;
  *
  * <p>
  * A counter has one slot and one algorithm, so its requests are decided in the order of
- * their arrival.
+ * their arrival. Calls for other counters may be sent earlier, see {@link NeedOrder}.
  *
  * <p>
  * A round ends when it is answered or all its requests have timed out, so a silent node
@@ -51,7 +51,7 @@ final class Lane {
 	private final AtomicReference<@Nullable NodeCall> arrived = new AtomicReference<>();
 
 	/**
-	 * Requests to be sent next, the oldest first; used by the sending thread only. All of
+	 * Requests to be sent next, in their order; used by the sending thread only. All of
 	 * them arrived before those on the stack.
 	 */
 	private @Nullable NodeCall waiting;
@@ -106,7 +106,7 @@ final class Lane {
 		while (!this.arrived.compareAndSet(newest, request));
 	}
 
-	/** The oldest request that was not taken yet. */
+	/** The next request to be sent. */
 	private @Nullable NodeCall peek() {
 		if (this.waiting == null) {
 			NodeCall newest = this.arrived.getAndSet(null);
@@ -116,6 +116,7 @@ final class Lane {
 				this.waiting = newest;
 				newest = older;
 			}
+			this.waiting = (this.waiting != null) ? NeedOrder.sort(this.waiting) : null;
 		}
 		return this.waiting;
 	}

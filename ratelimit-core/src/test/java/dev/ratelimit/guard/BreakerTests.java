@@ -16,6 +16,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Refill;
 
 import static dev.ratelimit.counter.Grants.unanswered;
 import static dev.ratelimit.guard.HandDrivenNodes.counter;
@@ -135,10 +136,26 @@ class BreakerTests {
 	private List<CompletableFuture<Grant>> refill(int calls, Duration patience) {
 		return IntStream.range(0, calls).mapToObj((i) -> {
 			CompletableFuture<Grant> grant = new CompletableFuture<>();
-			this.counters.refill(List.of(TENANT), Permits.between(1, 10), Duration.ofMillis(2), patience,
+			this.counters.refill(List.of(TENANT), Permits.between(1, 10), Duration.ofMillis(2), refill(patience),
 					grant::complete);
 			return grant;
 		}).toList();
+	}
+
+	private static Refill refill(Duration patience) {
+		return new Refill() {
+
+			@Override
+			public Duration patience() {
+				return patience;
+			}
+
+			@Override
+			public int waiting() {
+				return 0;
+			}
+
+		};
 	}
 
 	private Function<Integer, Long> waitOf(String node) {

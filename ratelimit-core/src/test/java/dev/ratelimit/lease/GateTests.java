@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -16,10 +17,12 @@ import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.algorithm.LiveWindows;
 import dev.ratelimit.counter.Counter;
+import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
+import dev.ratelimit.counter.Refill;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
 
@@ -193,6 +196,27 @@ class GateTests {
 		});
 		this.calls.get(0).fail();
 		assertThat(callsThen).containsExactly(2);
+	}
+
+	@Test
+	void callIsNeededByAllThatWaitForIt() {
+		List<Refill> refills = new ArrayList<>();
+		Counters central = new FakeCounters(this.store, (counters, permits, timeout) -> new CompletableFuture<>()) {
+
+			@Override
+			public void refill(List<Counter> counters, Permits permits, Duration timeout, Refill refill,
+					Consumer<Grant> answer) {
+				refills.add(refill);
+			}
+
+		};
+		LeasedCounters counters = new LeasedCounters(central, LeaseOptions.DEFAULTS, () -> 1, (counter) -> true,
+				(permits) -> {
+				}, this.now::get, FakeCounters.NEVER);
+		for (int i = 0; i < 10; i++) {
+			counters.acquire(List.of(this.counter), Permits.exactly(1), DEADLINE);
+		}
+		assertThat(refills).hasSize(2).allSatisfy((refill) -> assertThat(refill.waiting()).isEqualTo(8));
 	}
 
 	private List<CompletableFuture<Grant>> ask(int requests, Duration timeout) {

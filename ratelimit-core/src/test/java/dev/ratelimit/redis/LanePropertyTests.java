@@ -22,6 +22,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.counter.Grant;
+import dev.ratelimit.counter.NodeCall;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
@@ -45,10 +46,9 @@ class LanePropertyTests {
 		MemoryCounters together = memory();
 		MemoryCounters apart = memory();
 		Lane lane = new Lane(false, this::send);
-		List<PendingAcquire> waiting = new ArrayList<>();
+		List<Needed> waiting = new ArrayList<>();
 		for (int i = 0; i < requests; i++) {
-			PendingAcquire request = new PendingAcquire(counters(algorithm, random), permits(random), 0,
-					Duration.ofMinutes(1));
+			Needed request = new Needed(counters(algorithm, random), permits(random), 1 + random.nextInt(3));
 			waiting.add(request);
 			lane.enter(request);
 			if (random.nextInt(20) == 0) {
@@ -58,7 +58,7 @@ class LanePropertyTests {
 		while (!this.sent.isEmpty()) {
 			this.sent.remove().answer(together);
 		}
-		for (PendingAcquire request : waiting) {
+		for (Needed request : waiting) {
 			Grant alone = apart.acquire(request.counters(), request.permits()).toCompletableFuture().join();
 			assertThat(request.grant()).isDone();
 			assertThat(request.grant().join().permits()).isEqualTo(alone.permits());
@@ -197,6 +197,41 @@ class LanePropertyTests {
 				.map((entry) -> counters.acquire(entry.counters(), entry.permits()).toCompletableFuture().join())
 				.map((grant) -> new ScriptCall.Outcome(grant.permits(), grant.readings()))
 				.toList());
+		}
+
+	}
+
+	/**
+	 * A call that some requests need, so that it may leave before others.
+	 */
+	private static final class Needed extends NodeCall {
+
+		private final CompletableFuture<Grant> grant = new CompletableFuture<>();
+
+		private final int need;
+
+		Needed(List<Counter> counters, Permits permits, int need) {
+			super(counters, permits, 0, Duration.ofMinutes(1));
+			this.need = need;
+		}
+
+		CompletableFuture<Grant> grant() {
+			return this.grant;
+		}
+
+		@Override
+		public int need() {
+			return this.need;
+		}
+
+		@Override
+		public void answered(Grant grant) {
+			this.grant.complete(grant);
+		}
+
+		@Override
+		public void failed(UnansweredException failure) {
+			this.grant.completeExceptionally(failure);
 		}
 
 	}
