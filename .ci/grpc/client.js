@@ -47,6 +47,13 @@ async function main() {
   await ended;
   assert.deepStrictEqual(ids.sort(), ['a false', 'b false']);
 
+  // The gateway of this test counts in memory.
+  const lease = await call(limiter, 'Lease', { ...request, permits: 1, expiry: { seconds: 10 } }).catch((error) => error);
+  assert.strictEqual(lease.code, grpc.status.FAILED_PRECONDITION);
+  assert.match(lease.message, /Redis/);
+  const settled = await call(limiter, 'Settle', { token: Buffer.alloc(64), actual: 0 }).catch((error) => error);
+  assert.strictEqual(settled.code, grpc.status.FAILED_PRECONDITION);
+
   const unknown = await call(limiter, 'Check', { policy: 'other' }).catch((error) => error);
   assert.strictEqual(unknown.code, grpc.status.NOT_FOUND);
   console.log(unknown.message);

@@ -5,7 +5,7 @@ import org.HdrHistogram.Histogram;
 /**
  * What one thread saw, or all of them together. Not for several threads at a time.
  */
-final class Tally {
+public final class Tally {
 
 	private static final long MAX_NANOS = 120_000_000_000L;
 
@@ -15,7 +15,7 @@ final class Tally {
 
 	private long nanos;
 
-	void add(long latency, Contender.Outcome outcome) {
+	public void add(long latency, Contender.Outcome outcome) {
 		this.latencies.recordValue(Math.min(latency, MAX_NANOS));
 		this.outcomes[outcome.ordinal()]++;
 	}
@@ -27,27 +27,27 @@ final class Tally {
 		}
 	}
 
-	void took(long nanos) {
+	public void took(long nanos) {
 		this.nanos = nanos;
 	}
 
-	double seconds() {
+	public double seconds() {
 		return this.nanos / 1e9;
 	}
 
-	long checks() {
+	public long checks() {
 		return this.latencies.getTotalCount();
 	}
 
-	double throughput() {
+	public double throughput() {
 		return checks() / seconds();
 	}
 
-	double share(Contender.Outcome outcome) {
+	public double share(Contender.Outcome outcome) {
 		return (double) this.outcomes[outcome.ordinal()] / Math.max(1, checks());
 	}
 
-	double micros(double percentile) {
+	public double micros(double percentile) {
 		return this.latencies.getValueAtPercentile(percentile) / 1e3;
 	}
 
