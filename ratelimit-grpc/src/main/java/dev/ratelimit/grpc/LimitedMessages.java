@@ -90,7 +90,7 @@ final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
 		pass(this.service::onReady);
 	}
 
-	/** A service whose call was refused has been told already. */
+	/** After a refusal the service gets no more events. */
 	private void pass(Runnable event) {
 		add(() -> {
 			if (!this.refused) {
@@ -189,12 +189,12 @@ final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
 		}
 	}
 
-	/** The service learns it as if its caller had left. */
+	/** To the service it looks as if its caller had left. */
 	private void refuse(Throwable error) {
-		boolean told = this.refused;
+		boolean before = this.refused;
 		this.refused = true;
 		this.call.refuse(error);
-		if (!told) {
+		if (!before) {
 			this.service.onCancel();
 		}
 	}
