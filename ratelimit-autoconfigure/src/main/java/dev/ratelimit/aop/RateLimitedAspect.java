@@ -26,6 +26,8 @@ final class RateLimitedAspect implements MethodInterceptor {
 
 	private final RateLimitedMethods methods;
 
+	private final List<CallLimits.Edge> edges;
+
 	private final MethodCheck check;
 
 	private final CurrentCall.Source currentCall;
@@ -36,13 +38,15 @@ final class RateLimitedAspect implements MethodInterceptor {
 
 	/**
 	 * @param methods the same as the advisor's
+	 * @param edges limit calls before they come here
 	 * @param executor runs methods that return a {@link CompletionStage} if the decision
 	 * was pending: they must not occupy the threads that decisions come from
 	 */
-	RateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter, HttpAnswers answers,
-			CurrentCall.Source currentCall, CallTrace.Source traces, Executor executor,
-			List<DecisionListener> listeners) {
+	RateLimitedAspect(RateLimitedMethods methods, List<CallLimits.Edge> edges, RequestResolver resolver,
+			RateLimiter limiter, HttpAnswers answers, CurrentCall.Source currentCall, CallTrace.Source traces,
+			Executor executor, List<DecisionListener> listeners) {
 		this.methods = methods;
+		this.edges = List.copyOf(edges);
 		this.check = new MethodCheck(resolver, limiter, answers, listeners);
 		this.currentCall = currentCall;
 		this.traces = traces;
@@ -62,7 +66,7 @@ final class RateLimitedAspect implements MethodInterceptor {
 		Object target = invocation.getThis();
 		Class<?> type = (target != null) ? ClassUtils.getUserClass(target) : invocation.getMethod().getDeclaringClass();
 		RateLimitedMethod method = this.methods.find(invocation.getMethod(), type);
-		if (method == null) {
+		if (method == null || isLimitedBefore(type)) {
 			return invocation.proceed();
 		}
 		CurrentCall found = this.currentCall.finder().get();
@@ -73,6 +77,15 @@ final class RateLimitedAspect implements MethodInterceptor {
 			case STAGE -> stage(method, invocation, call, trace);
 			case PUBLISHER -> publisher(method, invocation, call, trace);
 		};
+	}
+
+	private boolean isLimitedBefore(Class<?> type) {
+		for (int i = 0; i < this.edges.size(); i++) {
+			if (this.edges.get(i).hasLimited(type)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**

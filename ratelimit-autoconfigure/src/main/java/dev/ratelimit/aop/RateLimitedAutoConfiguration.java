@@ -71,13 +71,19 @@ public final class RateLimitedAutoConfiguration {
 	}
 
 	@Bean
+	CallLimits rateLimitedCallLimits(RateLimitedMethods methods) {
+		return new CallLimits(methods);
+	}
+
+	@Bean
 	@ConditionalOnMissingBean
-	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RateLimiter limiter,
-			HttpAnswers answers, ObjectProvider<CurrentCall.Source> currentCall,
-			ObjectProvider<CallTrace.Source> traces, ObjectProvider<DecisionListener> listeners,
+	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, ObjectProvider<CallLimits.Edge> edges,
+			RequestResolver resolver, RateLimiter limiter, HttpAnswers answers,
+			ObjectProvider<CurrentCall.Source> currentCall, ObjectProvider<CallTrace.Source> traces,
+			ObjectProvider<DecisionListener> listeners,
 			@Qualifier("applicationTaskExecutor") ObjectProvider<TaskExecutor> executor) {
 		TaskExecutor application = executor.getIfAvailable();
-		return new RateLimitedAspect(methods, resolver, limiter, answers,
+		return new RateLimitedAspect(methods, edges.orderedStream().toList(), resolver, limiter, answers,
 				currentCall.getIfAvailable(() -> CurrentCall.Source.NONE),
 				traces.getIfAvailable(() -> CallTrace.Source.NONE),
 				(application != null) ? application : ForkJoinPool.commonPool(), listeners.orderedStream().toList());

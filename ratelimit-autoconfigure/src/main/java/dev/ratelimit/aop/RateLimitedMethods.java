@@ -37,6 +37,9 @@ final class RateLimitedMethods {
 
 	private static final String EXCHANGE = "org.springframework.web.service.annotation.HttpExchange";
 
+	/** What the generated base class of a gRPC service returns: it serves no call. */
+	private static final String GRPC_BINDING = "io.grpc.ServerServiceDefinition";
+
 	private static final Pattern NUMBER = Pattern.compile("-?[0-9]{1,18}");
 
 	private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
@@ -179,7 +182,7 @@ final class RateLimitedMethods {
 	 */
 	private static boolean isCoveredByClass(Method method, Class<?> targetClass) {
 		if (!Modifier.isPublic(method.getModifiers()) || Modifier.isStatic(method.getModifiers())
-				|| ReflectionUtils.isObjectMethod(method)) {
+				|| ReflectionUtils.isObjectMethod(method) || method.getReturnType().getName().equals(GRPC_BINDING)) {
 			return false;
 		}
 		return isHandler(method, targetClass) || !servesHandlers(method);

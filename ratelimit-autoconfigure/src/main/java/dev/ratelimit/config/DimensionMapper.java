@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,18 @@ public final class DimensionMapper {
 		Map<String, DeclaredDimension> dimensions = new HashMap<>();
 		declared.forEach((name, properties) -> dimensions.put(requireName(name), map(AT + name, name, properties)));
 		return dimensions;
+	}
+
+	/**
+	 * Names of all dimensions that policies may count by, sorted.
+	 * @param custom names of the custom dimensions; those that no dimension can have are
+	 * left out
+	 */
+	public static Set<String> known(Set<String> custom) {
+		Set<String> known = new TreeSet<>(Set.of(KEY));
+		Dimension.BUILT_IN.forEach((dimension) -> known.add(dimension.name()));
+		custom.stream().filter(Dimension::isName).forEach(known::add);
+		return known;
 	}
 
 	/**

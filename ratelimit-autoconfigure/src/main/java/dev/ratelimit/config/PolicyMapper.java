@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -40,7 +39,7 @@ public final class PolicyMapper {
 	/** A pattern for every value, or a range for every address. */
 	private static final Pattern EVERYBODY = Pattern.compile("\\*+|.+/0");
 
-	private final Set<String> dimensions = new TreeSet<>();
+	private final Set<String> dimensions;
 
 	private final Set<String> chosen;
 
@@ -54,9 +53,7 @@ public final class PolicyMapper {
 	public PolicyMapper(Set<String> custom, Set<String> chosen, @Nullable Duration longestWindow) {
 		this.chosen = Set.copyOf(chosen);
 		this.longestWindow = longestWindow;
-		Dimension.BUILT_IN.forEach((dimension) -> this.dimensions.add(dimension.name()));
-		this.dimensions.add("key");
-		this.dimensions.addAll(custom);
+		this.dimensions = DimensionMapper.known(custom);
 	}
 
 	/**

@@ -80,6 +80,13 @@ public final class CallCheck {
 	}
 
 	/**
+	 * Gives back the cost of a request that has already taken place.
+	 */
+	public CompletableFuture<Decision> giveBack(Request request) {
+		return checked(request, () -> this.limiter.giveBack(request).toCompletableFuture());
+	}
+
+	/**
 	 * The same for a caller that has no time for the answer of a counter.
 	 */
 	public CompletableFuture<Decision> checkUnasked(Request request) {

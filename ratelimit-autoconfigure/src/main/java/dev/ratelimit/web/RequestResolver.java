@@ -228,7 +228,7 @@ public final class RequestResolver {
 	 * Otherwise a caller could send every request as a retry of one that was admitted.
 	 */
 	private @Nullable String idempotencyKey(WebCall call, String header) {
-		List<String> ids = call.headers(header);
+		List<String> ids = call.forwards() ? call.headers(header) : List.of();
 		return (ids.size() == 1 && Idempotency.isId(ids.get(0)) && this.clientIp.isKnownProxy(call)) ? ids.get(0)
 				: null;
 	}

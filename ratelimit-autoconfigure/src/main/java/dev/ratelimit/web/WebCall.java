@@ -72,8 +72,9 @@ public interface WebCall {
 	@Nullable InetAddress remoteAddress();
 
 	/**
-	 * Whether {@code X-Forwarded-For} says where the call comes from, so that behind
-	 * proxies the address of the socket is not the caller's.
+	 * Whether proxies may forward the call, and say in its headers where it comes from
+	 * and which request it repeats. Behind proxies, the address of the socket is then not
+	 * the caller's.
 	 */
 	default boolean forwards() {
 		return true;

@@ -93,7 +93,7 @@ class AopConfiguration {
 	RateLimitedAspect rateLimitedAspect(RateLimitedMethods methods, RequestResolver resolver, RecordedLimiter limiter,
 			HttpAnswers answers, RecordedTraces traces, ObjectProvider<CurrentCall.Source> currentCall,
 			ObjectProvider<DecisionListener> listeners) {
-		return new RateLimitedAspect(methods, resolver, limiter, answers,
+		return new RateLimitedAspect(methods, List.of(), resolver, limiter, answers,
 				currentCall.getIfAvailable(() -> ServletCurrentCall.SOURCE), traces, ForkJoinPool.commonPool(),
 				listeners.orderedStream().toList());
 	}

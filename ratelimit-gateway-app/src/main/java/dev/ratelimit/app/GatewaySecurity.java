@@ -4,6 +4,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.security.reactive.EndpointRequest;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.autoconfigure.security.oauth2.resource.OAuth2ResourceServerProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
@@ -25,9 +27,11 @@ import dev.ratelimit.actuate.DeniedAttempts;
 /**
  * Access rules. The gateway accepts callers with or without a token, because its policies
  * decide what an anonymous caller gets; it refuses only tokens that are not valid. The
- * management port is stricter, because it can change limits.
+ * management port is stricter, because it can change limits. A sidecar without HTTP has
+ * nothing to protect here.
  */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnWebApplication(type = Type.REACTIVE)
 @EnableConfigurationProperties(OAuth2ResourceServerProperties.class)
 class GatewaySecurity {
 

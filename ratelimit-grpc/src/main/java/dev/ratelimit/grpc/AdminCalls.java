@@ -104,6 +104,7 @@ final class AdminCalls {
 		if (message.hasRollback()) {
 			fields.put("rollback", message.getRollback());
 		}
+		put(fields, "rollout", message.getRollout());
 		return write(call,
 				(principal) -> this.operations.get()
 					.policies()

@@ -32,10 +32,13 @@ final class BundleTls extends SslContext {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
+	private final boolean asksClients;
+
 	private volatile SslContext current;
 
-	private BundleTls(SslContext current) {
-		this.current = current;
+	private BundleTls(SslBundle bundle) throws SSLException {
+		this.asksClients = asksClients(bundle);
+		this.current = context(bundle);
 	}
 
 	/**
@@ -44,7 +47,7 @@ final class BundleTls extends SslContext {
 	 */
 	static BundleTls of(String name, SslBundles bundles) {
 		try {
-			BundleTls tls = new BundleTls(context(bundles.getBundle(name)));
+			BundleTls tls = new BundleTls(bundles.getBundle(name));
 			bundles.addBundleUpdateHandler(name, (bundle) -> tls.update(name, bundle));
 			return tls;
 		}
@@ -53,6 +56,17 @@ final class BundleTls extends SslContext {
 					"'ratelimit.grpc.ssl.bundle' is '" + name + "', which cannot be used: " + ex.getMessage() + ".",
 					"Set it to a bundle under 'spring.ssl.bundle' that has a certificate and its private key.");
 		}
+	}
+
+	/**
+	 * Whether clients were asked for a certificate at the start.
+	 */
+	boolean asksClients() {
+		return this.asksClients;
+	}
+
+	private static boolean asksClients(SslBundle bundle) {
+		return bundle.getStores().getTrustStore() != null;
 	}
 
 	private void update(String name, SslBundle bundle) {
@@ -66,9 +80,8 @@ final class BundleTls extends SslContext {
 	}
 
 	private static SslContext context(SslBundle bundle) throws SSLException {
-		boolean asksClients = bundle.getStores().getTrustStore() != null;
 		SslContextBuilder builder = SslContextBuilder.forServer(bundle.getManagers().getKeyManagerFactory());
-		if (asksClients) {
+		if (asksClients(bundle)) {
 			builder.trustManager(bundle.getManagers().getTrustManagerFactory()).clientAuth(ClientAuth.OPTIONAL);
 		}
 		String[] protocols = bundle.getOptions().getEnabledProtocols();

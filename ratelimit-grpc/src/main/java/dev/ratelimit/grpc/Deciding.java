@@ -80,6 +80,13 @@ final class Deciding implements AutoCloseable {
 	}
 
 	/**
+	 * Gives back the cost of a request that has already taken place. Never fails.
+	 */
+	CompletableFuture<Decision> giveBack(Request request) {
+		return this.check.giveBack(request);
+	}
+
+	/**
 	 * Lets the failure mode of the policy answer, for a fault of ours. Never fails.
 	 */
 	CompletableFuture<Decision> degrade(Request request, Throwable failure) {

@@ -118,7 +118,7 @@ final class EnvoyAnswers {
 				status.setCode(Code.OVER_LIMIT);
 			}
 			for (EnvoyPlan.Selected limit : descriptor.limits()) {
-				if (limit.group() == check.group() && limit.cost() == check.request().cost()) {
+				if (limit.isOf(check)) {
 					if (!decision.allowed() && decision.refusedBy() == null) {
 						status.setCode(Code.OVER_LIMIT);
 					}

@@ -2,13 +2,16 @@ package dev.ratelimit.grpc;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
+import dev.ratelimit.config.DimensionMapper;
 import dev.ratelimit.config.InvalidPolicyException;
+import dev.ratelimit.config.Nearest;
 
 /**
  * What the descriptors of one of Envoy's domains mean.
@@ -26,9 +29,10 @@ record EnvoyDomain(@Nullable String policy, @Nullable String policyFrom, Map<Str
 
 	/**
 	 * Reads a domain of the configuration.
+	 * @param custom names of the custom dimensions of the application
 	 * @throws InvalidPolicyException naming the field and the fix
 	 */
-	static EnvoyDomain of(String name, GrpcProperties.Domain domain) {
+	static EnvoyDomain of(String name, GrpcProperties.Domain domain, Set<String> custom) {
 		String at = "ratelimit.grpc.envoy.domains." + name;
 		if (domain.policy().isBlank() && domain.policyFrom().isBlank()) {
 			throw new InvalidPolicyException(at, "Domain '" + name + "' of Envoy has no policy.",
@@ -36,23 +40,22 @@ record EnvoyDomain(@Nullable String policy, @Nullable String policyFrom, Map<Str
 							+ ".policy-from' to the key of the entry that names it.");
 		}
 		Map<String, Dimension> entries = new LinkedHashMap<>();
-		domain.entries().forEach((key, dimension) -> entries.put(key, dimension(at + ".entries." + key, dimension)));
+		domain.entries()
+			.forEach((key, dimension) -> entries.put(key, dimension(at + ".entries." + key, dimension, custom)));
 		return new EnvoyDomain(domain.policy().isBlank() ? null : domain.policy(),
 				domain.policyFrom().isBlank() ? null : domain.policyFrom(), Map.copyOf(entries), domain.settle());
 	}
 
-	private static Dimension dimension(String at, String name) {
-		try {
-			Dimension dimension = new Dimension(name);
-			if (!dimension.equals(Dimension.REGION)) {
-				return dimension;
-			}
-		}
-		catch (IllegalArgumentException ex) {
-			// The same message.
+	/** Limits by an unknown dimension would never be selected. */
+	private static Dimension dimension(String at, String name, Set<String> custom) {
+		Set<String> known = DimensionMapper.known(custom);
+		known.remove(Dimension.REGION.name());
+		if (known.contains(name)) {
+			return new Dimension(name);
 		}
 		throw new InvalidPolicyException(at, "'" + at + "' is '" + name + "', which no entry of Envoy can be.",
-				"Set it to tenant, user, ip, route, api-key, or a dimension of your policies.");
+				"Did you mean '" + Nearest.of(name, known) + "'? Set it to one of: " + String.join(", ", known)
+						+ ", or register a DimensionResolver bean named '" + name + "'.");
 	}
 
 	/**

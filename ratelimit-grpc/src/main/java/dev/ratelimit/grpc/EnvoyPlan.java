@@ -11,7 +11,6 @@ import java.util.Set;
 
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.grpc.StatusException;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
@@ -49,10 +48,8 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 
 	/**
 	 * Makes the plan.
-	 * @throws StatusException if a field is invalid
 	 */
-	static EnvoyPlan of(RateLimitRequest message, EnvoyDomain domain, PolicySet policies, int ipv6Prefix)
-			throws StatusException {
+	static EnvoyPlan of(RateLimitRequest message, EnvoyDomain domain, PolicySet policies, int ipv6Prefix) {
 		return new Planner(domain, policies, ipv6Prefix).plan(message);
 	}
 
@@ -67,7 +64,7 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 			String policy = domain.policy(descriptor);
 			if (policy != null) {
 				Request request = new Group(policy, domain.facts(descriptor)).request();
-				checks.add(new Check(descriptors.size(), request, false));
+				checks.add(new Check(descriptors.size(), request, Kind.CHECK));
 			}
 			descriptors.add(new Selection(descriptors.size(), List.of()));
 		}
@@ -78,9 +75,24 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 	 * One request to the limiter.
 	 *
 	 * @param group whose check it is
-	 * @param settles whether it is charged without a check
 	 */
-	record Check(int group, Request request, boolean settles) {
+	record Check(int group, Request request, Kind kind) {
+	}
+
+	/**
+	 * What is done with hits. Give-backs come last: a refused message changes nothing.
+	 */
+	enum Kind {
+
+		/** They are taken if there are enough. */
+		CHECK,
+
+		/** They were used already, and are charged without a check. */
+		SETTLE,
+
+		/** They were not used after all. */
+		GIVE_BACK
+
 	}
 
 	/**
@@ -93,17 +105,26 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 	}
 
 	/**
-	 * A limit that a descriptor selects, by the group and cost that charge its counter.
+	 * A limit that a descriptor selects, by the check that charges its counter.
 	 */
-	record Selected(int group, long cost, String limit) {
+	record Selected(int group, long cost, Kind kind, String limit) {
+
+		/** Whether a check of this plan is the one. */
+		boolean isOf(Check check) {
+			return this.group == check.group() && this.cost == check.request().cost() && this.kind == check.kind();
+		}
+
 	}
 
-	/** A counter: a limit and the values that it counts by. */
-	private record CounterId(String policy, String limit, List<String> values) {
+	/**
+	 * A counter: a limit and the values that it counts by. What is taken and what is
+	 * given back are apart.
+	 */
+	private record CounterId(String policy, String limit, List<String> values, boolean givesBack) {
 	}
 
 	/** The charge of a counter. */
-	private record Charge(int group, long cost, boolean settles) {
+	private record Charge(int group, long cost, Kind kind) {
 	}
 
 	private record Group(String policy, Map<Dimension, String> facts) {
@@ -123,7 +144,7 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 
 	}
 
-	private record Descriptor(int group, Map<Dimension, String> facts, long cost, boolean settles) {
+	private record Descriptor(int group, Map<Dimension, String> facts, long cost, Kind kind) {
 	}
 
 	private static final class Planner {
@@ -146,7 +167,7 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 			this.ipv6Prefix = ipv6Prefix;
 		}
 
-		EnvoyPlan plan(RateLimitRequest message) throws StatusException {
+		EnvoyPlan plan(RateLimitRequest message) {
 			List<Descriptor> descriptors = new ArrayList<>();
 			for (int i = 0; i < message.getDescriptorsCount(); i++) {
 				descriptors.add(descriptor(message, i));
@@ -160,11 +181,10 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 			return new EnvoyPlan(checks(), selections, this.ignored);
 		}
 
-		private Descriptor descriptor(RateLimitRequest message, int index) throws StatusException {
+		private Descriptor descriptor(RateLimitRequest message, int index) {
 			RateLimitDescriptor descriptor = message.getDescriptors(index);
-			long cost = cost(message, index);
-			boolean explicit = descriptor.hasHitsAddend() || message.getHitsAddend() != 0;
-			boolean settles = this.domain.settle() && explicit && cost > 0;
+			long cost = cost(message, descriptor);
+			Kind kind = kind(message, descriptor, cost);
 			if (descriptor.hasLimit()) {
 				this.ignored.add(EnvoyEvent.LIMIT_OVERRIDE);
 			}
@@ -172,36 +192,35 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 			Map<Dimension, String> facts = this.domain.facts(descriptor);
 			if (policy == null) {
 				this.ignored.add(EnvoyEvent.NO_POLICY);
-				return new Descriptor(-1, facts, cost, settles);
+				return new Descriptor(-1, facts, cost, kind);
 			}
 			for (int group = 0; group < this.groups.size(); group++) {
 				if (this.groups.get(group).agrees(policy, facts)) {
 					this.groups.get(group).facts().putAll(facts);
-					return new Descriptor(group, facts, cost, settles);
+					return new Descriptor(group, facts, cost, kind);
 				}
 			}
 			this.groups.add(new Group(policy, new LinkedHashMap<>(facts)));
-			return new Descriptor(this.groups.size() - 1, facts, cost, settles);
+			return new Descriptor(this.groups.size() - 1, facts, cost, kind);
 		}
 
-		/** Only a descriptor can say 0: unset and 0 are the same in the message. */
-		private static long cost(RateLimitRequest message, int index) throws StatusException {
-			RateLimitDescriptor descriptor = message.getDescriptors(index);
-			String field = "descriptors[" + index + "]";
-			if (descriptor.getUnknownFields()
-				.getField(NEGATIVE_HITS_FIELD)
-				.getVarintList()
-				.stream()
-				.anyMatch((value) -> value != 0)) {
-				throw Statuses.invalid(field + ".is_negative_hits", "is not supported");
+		private Kind kind(RateLimitRequest message, RateLimitDescriptor descriptor, long cost) {
+			List<Long> negative = descriptor.getUnknownFields().getField(NEGATIVE_HITS_FIELD).getVarintList();
+			if (!negative.isEmpty() && negative.get(negative.size() - 1) != 0) {
+				return Kind.GIVE_BACK;
 			}
-			long cost = descriptor.hasHitsAddend() ? descriptor.getHitsAddend().getValue()
+			boolean explicit = descriptor.hasHitsAddend() || message.getHitsAddend() != 0;
+			return (this.domain.settle() && explicit && cost > 0) ? Kind.SETTLE : Kind.CHECK;
+		}
+
+		/**
+		 * Only a descriptor can say 0: unset and 0 are the same in the message. Envoy
+		 * sends up to 1,000,000,000, and lets the request pass if that is an error.
+		 */
+		private static long cost(RateLimitRequest message, RateLimitDescriptor descriptor) {
+			long hits = descriptor.hasHitsAddend() ? descriptor.getHitsAddend().getValue()
 					: Math.max(1, Integer.toUnsignedLong(message.getHitsAddend()));
-			if (cost < 0 || cost > Quota.MAX_PERMITS) {
-				throw Statuses.invalid(descriptor.hasHitsAddend() ? field + ".hits_addend" : "hits_addend",
-						"must be 0 to " + Quota.MAX_PERMITS);
-			}
-			return cost;
+			return (Long.compareUnsigned(hits, Quota.MAX_PERMITS) > 0) ? Quota.MAX_PERMITS : hits;
 		}
 
 		private List<CounterId> select(Descriptor descriptor) {
@@ -219,8 +238,9 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 						this.ignored.add(EnvoyEvent.MISSING_DIMENSION);
 						continue;
 					}
-					CounterId counter = new CounterId(group.policy(), limit.name(), values(limit, descriptor, request));
-					this.charges.merge(counter, new Charge(descriptor.group(), descriptor.cost(), descriptor.settles()),
+					CounterId counter = new CounterId(group.policy(), limit.name(), values(limit, descriptor, request),
+							descriptor.kind() == Kind.GIVE_BACK);
+					this.charges.merge(counter, new Charge(descriptor.group(), descriptor.cost(), descriptor.kind()),
 							(one, other) -> (other.cost() > one.cost()) ? other : one);
 					selected.add(counter);
 				}
@@ -255,7 +275,7 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 			if (charge == null) {
 				throw new IllegalStateException("every selected counter is charged");
 			}
-			return new Selected(charge.group(), charge.cost(), counter.limit());
+			return new Selected(charge.group(), charge.cost(), charge.kind(), counter.limit());
 		}
 
 		/**
@@ -269,13 +289,14 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 			for (int group = 0; group < this.groups.size(); group++) {
 				int index = group;
 				if (limits.keySet().stream().noneMatch((charge) -> charge.group() == index)) {
-					limits.put(new Charge(group, 1, false), Set.of());
+					limits.put(new Charge(group, 1, Kind.CHECK), Set.of());
 				}
 			}
 			List<Check> checks = new ArrayList<>();
 			limits.forEach((charge, names) -> checks.add(new Check(charge.group(),
-					this.groups.get(charge.group()).request().withCost(charge.cost()).only(names), charge.settles())));
-			checks.sort(Comparator.comparingLong((Check check) -> check.request().cost()).reversed());
+					this.groups.get(charge.group()).request().withCost(charge.cost()).only(names), charge.kind())));
+			checks.sort(Comparator.comparing((Check check) -> check.kind() == Kind.GIVE_BACK)
+				.thenComparing(Comparator.comparingLong((Check check) -> check.request().cost()).reversed()));
 			return checks;
 		}
 

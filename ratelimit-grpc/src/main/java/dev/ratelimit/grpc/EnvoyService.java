@@ -96,8 +96,7 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 	}
 
 	/** An error of ours would make Envoy let the request pass. */
-	private Run run(RateLimitRequest message, EnvoyDomain domain, UnaryAnswer<RateLimitResponse> answer)
-			throws StatusException {
+	private Run run(RateLimitRequest message, EnvoyDomain domain, UnaryAnswer<RateLimitResponse> answer) {
 		CallTrace trace = this.traces.find(null);
 		try {
 			EnvoyPlan plan = EnvoyPlan.of(message, domain, this.policies.get(), this.ipv6Prefix);
@@ -179,8 +178,11 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 				return;
 			}
 			EnvoyPlan.Check check = this.plan.checks().get(this.decisions.size());
-			CompletableFuture<Decision> decision = check.settles() ? EnvoyService.this.deciding.charge(check.request())
-					: this.limiter.apply(check.request());
+			CompletableFuture<Decision> decision = switch (check.kind()) {
+				case CHECK -> this.limiter.apply(check.request());
+				case SETTLE -> EnvoyService.this.deciding.charge(check.request());
+				case GIVE_BACK -> EnvoyService.this.deciding.giveBack(check.request());
+			};
 			decision.whenComplete((decided, failure) -> {
 				if (decided == null) {
 					giveBack();
@@ -188,7 +190,7 @@ final class EnvoyService extends RateLimitServiceGrpc.RateLimitServiceImplBase {
 					return;
 				}
 				this.trace.decided(decided);
-				Decision asked = check.settles() ? settled(decided) : asked(decided);
+				Decision asked = (check.kind() == EnvoyPlan.Kind.CHECK) ? asked(decided) : settled(decided);
 				this.decisions.add(asked);
 				if (asked.allowed()) {
 					next();

@@ -20,12 +20,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * domain socket.
  * @param methods Policies of the application's own gRPC methods, by "[service/Method]" or
  * "[service/*]", for the interceptor.
+ * @param perMessage Those of the methods of which each message of a caller is charged, as
+ * "service/Method" or "service/*"; of all others, the call is charged once.
  * @param envoy Envoy's rate-limit service.
  */
 @ConfigurationProperties("ratelimit.grpc")
 public record GrpcProperties(@DefaultValue("false") boolean enabled, @DefaultValue("8082") int port,
 		@DefaultValue("") String address, @DefaultValue Ssl ssl, @DefaultValue("false") boolean reflection,
-		@DefaultValue List<String> trustedPeers, @DefaultValue Map<String, String> methods, @DefaultValue Envoy envoy) {
+		@DefaultValue List<String> trustedPeers, @DefaultValue Map<String, String> methods,
+		@DefaultValue List<String> perMessage, @DefaultValue Envoy envoy) {
 
 	/**
 	 * TLS of the server.

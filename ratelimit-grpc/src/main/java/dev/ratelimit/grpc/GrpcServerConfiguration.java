@@ -3,11 +3,11 @@ package dev.ratelimit.grpc;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 
 import io.grpc.BindableService;
 import io.grpc.ServerInterceptor;
-import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -74,10 +74,11 @@ class GrpcServerConfiguration {
 
 	@Bean
 	EnvoyService rateLimitGrpcEnvoyService(GrpcProperties grpc, Deciding deciding, HttpAnswers answers,
-			Policies policies, RateLimitProperties properties, ObjectProvider<EnvoyEvent.Meter> meter,
-			ObjectProvider<CallTrace.Source> traces) {
+			Policies policies, RateLimitProperties properties, Map<String, DimensionResolver> resolvers,
+			ObjectProvider<EnvoyEvent.Meter> meter, ObjectProvider<CallTrace.Source> traces) {
+		Set<String> custom = DimensionMapper.map(properties.dimensions(), resolvers).keySet();
 		Map<String, EnvoyDomain> domains = new HashMap<>();
-		grpc.envoy().domains().forEach((name, domain) -> domains.put(name, EnvoyDomain.of(name, domain)));
+		grpc.envoy().domains().forEach((name, domain) -> domains.put(name, EnvoyDomain.of(name, domain, custom)));
 		if (!domains.isEmpty() && grpc.trustedPeers().isEmpty()) {
 			throw new InvalidPolicyException("ratelimit.grpc.trusted-peers",
 					"'ratelimit.grpc.envoy.domains' is set, but 'ratelimit.grpc.trusted-peers' is empty: no Envoy could call.",
@@ -94,11 +95,14 @@ class GrpcServerConfiguration {
 	RateLimitGrpcServer rateLimitGrpcServer(GrpcProperties properties, RateLimiterService service, EnvoyService envoy,
 			ObjectProvider<SslBundles> bundles, ObjectProvider<RateLimitGrpcAutoConfiguration.Observing> observing) {
 		TrustedPeers peers = new TrustedPeers(properties.trustedPeers());
-		SslContext tls = properties.ssl().bundle().isBlank() ? null
+		BundleTls tls = properties.ssl().bundle().isBlank() ? null
 				: BundleTls.of(properties.ssl().bundle(), bundles.getObject());
-		if (peers.namesCertificates() && tls == null) {
+		if (peers.namesCertificates() && (tls == null || !tls.asksClients())) {
 			throw new InvalidPolicyException("ratelimit.grpc.trusted-peers",
-					"'ratelimit.grpc.trusted-peers' names certificates of clients, but the server does not use TLS.",
+					"'ratelimit.grpc.trusted-peers' names certificates of clients, but "
+							+ ((tls == null) ? "the server does not use TLS."
+									: "'" + properties.ssl().bundle()
+											+ "' has no trust store, so that no client presents one."),
 					"Set 'ratelimit.grpc.ssl.bundle' to a bundle with a trust store.");
 		}
 		List<BindableService> services = List.of(service, envoy);

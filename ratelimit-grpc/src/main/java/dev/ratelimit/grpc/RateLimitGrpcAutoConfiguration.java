@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.stream.Stream;
 
+import io.grpc.BindableService;
 import io.grpc.ServerInterceptor;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -32,6 +33,7 @@ import org.springframework.security.oauth2.server.resource.authentication.JwtAut
 import org.springframework.security.oauth2.server.resource.authentication.ReactiveJwtAuthenticationConverter;
 
 import dev.ratelimit.RateLimiter;
+import dev.ratelimit.aop.CallLimits;
 import dev.ratelimit.autoconfigure.Policies;
 import dev.ratelimit.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.autoconfigure.UnknownPolicies;
@@ -61,13 +63,34 @@ import dev.ratelimit.web.RequestResolver;
 public final class RateLimitGrpcAutoConfiguration {
 
 	@Bean
+	MethodPolicies rateLimitGrpcMethodPolicies(GrpcProperties grpc) {
+		return new MethodPolicies(grpc.methods(), grpc.perMessage());
+	}
+
+	/** The annotations are known when all beans are there. */
+	@Bean
+	SmartInitializingSingleton rateLimitGrpcAnnotations(MethodPolicies methods, ObjectProvider<CallLimits> limits,
+			ObjectProvider<BindableService> services) {
+		return () -> {
+			CallLimits annotations = limits.getIfAvailable();
+			methods
+				.annotated((annotations != null) ? AnnotatedServices.limits(services.stream(), annotations) : Map.of());
+		};
+	}
+
+	@Bean
+	CallLimits.Edge rateLimitGrpcEdge() {
+		return RateLimitServerInterceptor::hasLimited;
+	}
+
+	@Bean
 	@ConditionalOnMissingBean
-	RateLimitServerInterceptor rateLimitServerInterceptor(GrpcProperties grpc, RateLimiter limiter,
+	RateLimitServerInterceptor rateLimitServerInterceptor(MethodPolicies methods, RateLimiter limiter,
 			RequestResolver resolver, ObjectProvider<CallerTokens> tokens, HttpAnswers answers,
 			ObjectProvider<CallTrace.Source> traces, RateLimitProperties properties,
 			@Qualifier("applicationTaskExecutor") ObjectProvider<TaskExecutor> executor) {
 		TaskExecutor application = executor.getIfAvailable();
-		return new RateLimitServerInterceptor(new MethodPolicies(grpc.methods()), new CallCheck(resolver, limiter),
+		return new RateLimitServerInterceptor(methods, new CallCheck(resolver, limiter),
 				tokens.getIfAvailable(() -> CallerTokens.NONE), answers,
 				traces.getIfAvailable(() -> CallTrace.Source.NONE), properties.identity().apiKeyHeader(),
 				(application != null) ? application : ForkJoinPool.commonPool());

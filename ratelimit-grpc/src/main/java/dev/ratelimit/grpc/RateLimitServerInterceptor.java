@@ -5,11 +5,14 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 
 import com.google.protobuf.Any;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
+import io.grpc.BindableService;
 import io.grpc.Context;
+import io.grpc.Contexts;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -27,12 +30,16 @@ import dev.ratelimit.web.HttpAnswers;
 
 /**
  * Limits an application's own gRPC services, by the policies in
- * {@code ratelimit.grpc.methods}. A call is charged once, before its first message is
- * read. Add it to the server of the application: it needs no server of ours.
+ * {@code ratelimit.grpc.methods} and by {@code @RateLimited} on the methods of services
+ * that are beans. A call is charged once, before its first message is read; those of
+ * methods in {@code ratelimit.grpc.per-message} again for each further message. Add it to
+ * the server of the application: it needs no server of ours.
  */
 public final class RateLimitServerInterceptor implements ServerInterceptor {
 
 	private static final String DOMAIN = "ratelimit";
+
+	private static final Context.Key<Boolean> LIMITED = Context.key("ratelimit-limited");
 
 	private final MethodPolicies policies;
 
@@ -68,18 +75,21 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 	public <Q, A> ServerCall.Listener<Q> interceptCall(ServerCall<Q, A> call, Metadata headers,
 			ServerCallHandler<Q, A> next) {
 		String method = call.getMethodDescriptor().getFullMethodName();
-		String policy = this.policies.find(method);
-		if (policy == null) {
+		MethodPolicies.Limit limit = this.policies.find(method);
+		if (limit == null) {
 			return next.startCall(call, headers);
 		}
 		PendingListener<Q> listener = new PendingListener<>();
 		Context context = Context.current();
 		CallTrace trace = this.traces.find(null);
-		CompletableFuture<Decision> pending = this.tokens.principal(headers)
-			.thenCompose((principal) -> decide(method, policy, headers, Peer.of(call.getAttributes()), principal));
+		CompletableFuture<@Nullable Principal> caller = this.tokens.principal(headers);
+		CompletableFuture<Decision> pending = caller
+			.thenCompose((principal) -> decide(method, limit, headers, Peer.of(call.getAttributes()), principal));
+		ServerCallHandler<Q, A> limited = limit.perMessage() ? perMessage(next, trace,
+				() -> decide(method, limit, headers, Peer.of(call.getAttributes()), caller.join())) : next;
 		boolean atOnce = pending.isDone();
 		pending.whenComplete((decision, failure) -> {
-			Runnable start = context.wrap(() -> decided(decision, failure, trace, call, headers, next, listener));
+			Runnable start = context.wrap(() -> decided(decision, failure, trace, call, headers, limited, listener));
 			if (atOnce) {
 				start.run();
 			}
@@ -102,10 +112,31 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 		}
 	}
 
-	private CompletableFuture<Decision> decide(String method, String policy, Metadata headers, Peer peer,
+	private CompletableFuture<Decision> decide(String method, MethodPolicies.Limit limit, Metadata headers, Peer peer,
 			@Nullable Principal principal) {
 		MessageCall call = new MessageCall("/" + method, method, headers, peer, principal, null, this.apiKeyHeader);
-		return this.check.decide(new CallCheck.Subject(call, policy, null, Map.of(), null, null));
+		return this.check.decide(new CallCheck.Subject(call, limit.policy(), limit.cost(), Map.of(), null, null));
+	}
+
+	/** A handler whose further messages are checked too. */
+	private <Q, A> ServerCallHandler<Q, A> perMessage(ServerCallHandler<Q, A> next, CallTrace trace,
+			Supplier<CompletableFuture<Decision>> check) {
+		return (call, headers) -> {
+			LimitedMessages.Call<Q, A> refusable = new LimitedMessages.Call<>(call);
+			return new LimitedMessages<>(next.startCall(refusable, headers), refusable,
+					() -> check.get().whenComplete((decision, failure) -> {
+						if (decision != null) {
+							trace.decided(decision);
+						}
+					}), (decision) -> refusal(decision, trace), this.executor);
+		};
+	}
+
+	/**
+	 * Whether the current call of a class has passed an interceptor that limited it.
+	 */
+	static boolean hasLimited(Class<?> type) {
+		return BindableService.class.isAssignableFrom(type) && LIMITED.get() != null;
 	}
 
 	private <Q, A> void decided(@Nullable Decision decision, @Nullable Throwable failure, CallTrace trace,
@@ -123,7 +154,7 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 		else {
 			trace.decided(decision);
 			try {
-				listener.open(next.startCall(call, headers));
+				listener.open(Contexts.interceptCall(Context.current().withValue(LIMITED, true), call, headers, next));
 			}
 			catch (RuntimeException ex) {
 				close(call, Statuses.of(ex));

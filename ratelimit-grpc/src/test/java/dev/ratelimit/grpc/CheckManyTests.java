@@ -12,10 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import com.google.rpc.Code;
+import io.grpc.Channel;
+import io.grpc.ClientInterceptors;
 import io.grpc.Context;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import io.grpc.stub.MetadataUtils;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
@@ -139,6 +143,25 @@ class CheckManyTests {
 		}
 	}
 
+	/** A trusted proxy of HTTP is no trusted peer: its calls are its own. */
+	@Test
+	void idInTheMetadataHasNoEffect() {
+		try (GrpcApplication application = GrpcApplication.start("ratelimit.policies.orders.limits.per-ip.by=ip",
+				"ratelimit.policies.orders.limits.per-ip.quota=2/d",
+				"ratelimit.policies.orders.idempotency.header=Idempotency-Key",
+				"ratelimit.identity.trusted-proxies=127.0.0.1/32")) {
+			Metadata id = new Metadata();
+			id.put(Metadata.Key.of("idempotency-key", Metadata.ASCII_STRING_MARSHALLER), "id-1");
+			Client client = Client.open(
+					ClientInterceptors.intercept(application.channel(), MetadataUtils.newAttachHeadersInterceptor(id)),
+					true);
+			client.requests().onNext(batch("acme", 0, 5));
+			client.requests().onCompleted();
+			assertThat(client.completed).succeedsWithin(LONG);
+			assertThat(client.results).filteredOn((result) -> result.getResponse().getAllowed()).hasSize(2);
+		}
+	}
+
 	@Test
 	void messageWithTooManyItemsEndsTheStream() {
 		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA, GrpcApplication.TRUSTED)) {
@@ -167,8 +190,12 @@ class CheckManyTests {
 		}
 
 		static Client open(GrpcApplication application, boolean reads) {
+			return open(application.channel(), reads);
+		}
+
+		static Client open(Channel channel, boolean reads) {
 			Client client = new Client(reads);
-			RateLimiterGrpc.newStub(application.channel()).withDeadlineAfter(60, TimeUnit.SECONDS).checkMany(client);
+			RateLimiterGrpc.newStub(channel).withDeadlineAfter(60, TimeUnit.SECONDS).checkMany(client);
 			return client;
 		}
 

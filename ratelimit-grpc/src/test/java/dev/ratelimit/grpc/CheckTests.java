@@ -114,6 +114,19 @@ class CheckTests {
 		}
 	}
 
+	/** A trusted proxy of HTTP is no trusted peer: its calls are its own. */
+	@Test
+	void idInTheMetadataHasNoEffect() {
+		try (GrpcApplication application = GrpcApplication.start("ratelimit.policies.orders.limits.per-ip.by=ip",
+				"ratelimit.policies.orders.limits.per-ip.quota=3/d",
+				"ratelimit.policies.orders.idempotency.header=Idempotency-Key",
+				"ratelimit.identity.trusted-proxies=127.0.0.1/32")) {
+			RateLimiterBlockingStub client = application.client("Idempotency-Key", "id-1");
+			assertThat(client.check(orders().build()).getRemaining()).isEqualTo(2);
+			assertThat(client.check(orders().build()).getRemaining()).isOne();
+		}
+	}
+
 	private static String field(StatusRuntimeException failure) {
 		assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
 		try {

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 import com.google.protobuf.Struct;
+import com.google.protobuf.Value;
 import com.google.rpc.BadRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -58,16 +59,25 @@ class ConfigurePolicyIntegrationTests {
 			assertThat(conflict.getStatus().getCode()).isEqualTo(Status.Code.ABORTED);
 			StatusRuntimeException invalid = failure(client, orders().setPolicy(policy("many")));
 			assertThat(invalid.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-			assertThat(StatusProto.fromThrowable(invalid)
-				.getDetails(0)
-				.unpack(BadRequest.class)
-				.getFieldViolations(0)
-				.getField()).contains("per-tenant");
+			assertThat(field(invalid)).contains("per-tenant");
 			assertThat(failure(client, orders().setRollback(9)).getStatus().getCode()).isIn(Status.Code.NOT_FOUND,
 					Status.Code.INVALID_ARGUMENT);
 
 			assertThat(version(client.configurePolicy(orders().setPolicy(policy("8/d")).build()))).isEqualTo(2);
 			assertThat(version(client.configurePolicy(orders().setRollback(1).build()))).isEqualTo(3);
+
+			Struct staged = policy("9/d").toBuilder()
+				.putFields("rollout", Value.newBuilder().setStructValue(Structs.of(Map.of("percent", 10))).build())
+				.build();
+			assertThat(version(client.configurePolicy(orders().setPolicy(staged).build()))).isEqualTo(4);
+			assertThat(version(client.configurePolicy(orders().setPolicy(policy("8/d")).build()))).isEqualTo(5);
+			assertThat(field(failure(client, orders().setRollback(4)))).isEqualTo("rollout");
+			assertThat(field(failure(client, orders().setRollback(4).setRollout("nobody")))).isEqualTo("rollout");
+			assertThat(field(failure(client, orders().setPolicy(policy("8/d")).setRollout("everybody"))))
+				.isEqualTo("rollout");
+			PolicyResponse everybody = client.configurePolicy(orders().setRollback(4).setRollout("everybody").build());
+			assertThat(version(everybody)).isEqualTo(6);
+
 			PolicyResponse deleted = client.configurePolicy(orders().setDelete(true).setForce(true).build());
 			assertThat(deleted.getPolicy().getFieldsOrThrow("deleted").getBoolValue()).isTrue();
 		}
@@ -75,6 +85,15 @@ class ConfigurePolicyIntegrationTests {
 
 	private static ConfigurePolicyRequest.Builder orders() {
 		return ConfigurePolicyRequest.newBuilder().setId("orders").setReason("INC-1");
+	}
+
+	private static String field(StatusRuntimeException failure) throws Exception {
+		assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+		return StatusProto.fromThrowable(failure)
+			.getDetails(0)
+			.unpack(BadRequest.class)
+			.getFieldViolations(0)
+			.getField();
 	}
 
 	private static double version(PolicyResponse answer) {

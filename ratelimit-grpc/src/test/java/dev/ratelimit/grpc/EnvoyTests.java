@@ -9,6 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.google.protobuf.UInt64Value;
 import com.google.protobuf.UnknownFieldSet;
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
@@ -28,6 +32,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -186,20 +191,77 @@ class EnvoyTests {
 	}
 
 	@Test
-	void negativeHitsAreNeverCharged() {
-		RateLimitRequest.Builder message = message("edge", "tenant=N").toBuilder();
-		message.getDescriptorsBuilder(0)
-			.setUnknownFields(UnknownFieldSet.newBuilder()
-				.addField(EnvoyPlan.NEGATIVE_HITS_FIELD, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
-				.build());
-		assertThat(failure(message.build())).isEqualTo(Status.Code.INVALID_ARGUMENT);
+	void negativeHitsAreGivenBackButNeverAboveFull() {
+		ask(message("edge", "tenant=N").toBuilder().setHitsAddend(4).build());
+		RateLimitResponse answer = ask(negative("tenant=N", 0, 3).build());
+		assertThat(answer.getOverallCode()).isEqualTo(Code.OK);
+		assertThat(remaining("tenant=N")).isEqualTo(4);
+		ask(negative("tenant=N", 0, 1_000_000_000).build());
 		assertThat(remaining("tenant=N")).isEqualTo(5);
 	}
 
 	@Test
-	void tooManyHitsAreInvalid() {
-		assertThat(failure(message("edge", "tenant=N").toBuilder().setHitsAddend(-1).build()))
-			.isEqualTo(Status.Code.INVALID_ARGUMENT);
+	void negativeHitsWithoutANumberAreOne() {
+		ask(message("edge", "tenant=N").toBuilder().setHitsAddend(4).build());
+		RateLimitRequest.Builder message = negative("tenant=N", 0, 1);
+		message.getDescriptorsBuilder(0).clearHitsAddend();
+		ask(message.build());
+		assertThat(remaining("tenant=N")).isEqualTo(2);
+	}
+
+	@Test
+	void refusedMessageGivesNothingBack() {
+		ask(message("edge", "tenant=N").toBuilder().setHitsAddend(4).build());
+		ask(message("edge", "authenticated=true,client_id=N").toBuilder().setHitsAddend(2).build());
+		String both = "tenant=N;authenticated=true,client_id=N";
+		assertThat(ask(negative(both, 0, 3).build()).getStatusesList()).extracting(DescriptorStatus::getCode)
+			.containsExactly(Code.OK, Code.OVER_LIMIT);
+		assertThat(remaining("tenant=N")).isEqualTo(1);
+	}
+
+	@Test
+	void counterIsChargedAndGivenBackInOneMessage() {
+		ask(message("edge", "tenant=N").toBuilder().setHitsAddend(3).build());
+		RateLimitRequest.Builder message = negative("tenant=N;tenant=N,generic_key=x", 0, 2);
+		message.getDescriptorsBuilder(1).setHitsAddend(UInt64Value.of(2));
+		assertThat(ask(message.build()).getOverallCode()).isEqualTo(Code.OK);
+		assertThat(remaining("tenant=N")).isEqualTo(2);
+	}
+
+	/** Envoy's field {@code is_negative_hits}, which is newer than the classes. */
+	private RateLimitRequest.Builder negative(String descriptors, int index, long hits) {
+		RateLimitRequest.Builder message = message("edge", descriptors).toBuilder();
+		message.getDescriptorsBuilder(index)
+			.setHitsAddend(UInt64Value.of(hits))
+			.setUnknownFields(UnknownFieldSet.newBuilder()
+				.addField(4, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
+				.build());
+		return message;
+	}
+
+	@Test
+	void hitsAboveTheLargestCostAreOverLimit() {
+		RateLimitRequest.Builder message = message("edge", "tenant=N").toBuilder();
+		assertThat(ask(message.setHitsAddend(1_000_000_000).build()).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+		assertThat(ask(message.setHitsAddend(-1).build()).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+		message.getDescriptorsBuilder(0).setHitsAddend(UInt64Value.of(-1));
+		assertThat(ask(message.build()).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+		assertThat(remaining("tenant=N")).isEqualTo(5);
+	}
+
+	@Test
+	void hitsAboveTheLargestCostAreADebtOfOneBurstIfTheDomainSettles() {
+		try (GrpcApplication settling = start("ratelimit.grpc.envoy.domains.edge.settle=true",
+				"ratelimit.policies.edge.algorithm=fixed-window")) {
+			RateLimitRequest.Builder message = message("edge", "tenant=N").toBuilder();
+			assertThat(ask(settling, message.setHitsAddend(1_000_000_000).build()).getOverallCode()).isEqualTo(Code.OK);
+			assertThat(ask(settling, message("edge", "tenant=N")).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+			assertThat(settling.bean(MeterRegistry.class)
+				.get("ratelimit.settle")
+				.tags("policy", "edge", "outcome", "capped")
+				.counter()
+				.count()).isEqualTo(1);
+		}
 	}
 
 	@Test
@@ -390,9 +452,24 @@ class EnvoyTests {
 
 	@Test
 	void peerThatIsNotTrustedIsTurnedAway() {
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		Logger logger = (Logger) LoggerFactory.getLogger("dev.ratelimit");
 		try (GrpcApplication other = start("ratelimit.grpc.trusted-peers=192.0.2.0/24")) {
-			assertThat(failure(other, message("edge", "tenant=N"))).isEqualTo(Status.Code.PERMISSION_DENIED);
-			assertThat(events(other, "untrusted-peer")).isEqualTo(1);
+			log.start();
+			logger.addAppender(log);
+			for (int i = 1; i <= 3; i++) {
+				assertThat(failure(other, message("edge", "tenant=N"))).isEqualTo(Status.Code.PERMISSION_DENIED);
+				assertThat(events(other, "untrusted-peer")).isEqualTo(i);
+			}
+			assertThat(log.list).filteredOn((event) -> event.getFormattedMessage().contains("not trusted"))
+				.singleElement()
+				.satisfies((event) -> {
+					assertThat(event.getLevel()).isEqualTo(Level.WARN);
+					assertThat(event.getFormattedMessage()).contains("ratelimit.grpc.trusted-peers");
+				});
+		}
+		finally {
+			logger.detachAppender(log);
 		}
 	}
 
@@ -410,6 +487,16 @@ class EnvoyTests {
 				"ratelimit.policies.edge.limits.all.by=ip", "ratelimit.policies.edge.limits.all.quota=1/s"))
 			.isInstanceOf(InvalidPolicyException.class)
 			.hasMessageContaining("Did you mean 'edge'?");
+	}
+
+	@Test
+	void entryForAnUnknownDimensionFailsTheStart() {
+		assertThat(GrpcApplication.failure(GrpcApplication.TRUSTED, "ratelimit.grpc.envoy.domains.edge.policy=edge",
+				"ratelimit.grpc.envoy.domains.edge.entries.tenant=tenat",
+				"ratelimit.policies.edge.limits.all.by=tenant", "ratelimit.policies.edge.limits.all.quota=1/s"))
+			.isInstanceOf(InvalidPolicyException.class)
+			.hasMessageContaining("'ratelimit.grpc.envoy.domains.edge.entries.tenant' is 'tenat'")
+			.hasMessageContaining("Did you mean 'tenant'?");
 	}
 
 	@Test

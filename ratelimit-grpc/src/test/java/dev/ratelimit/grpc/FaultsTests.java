@@ -164,7 +164,7 @@ class FaultsTests {
 
 	private static void serve(BindableService service, Consumer<ManagedChannel> calls) {
 		GrpcProperties properties = new GrpcProperties(true, 0, "127.0.0.1", new GrpcProperties.Ssl(""), false,
-				List.of(), Map.of(), new GrpcProperties.Envoy(GrpcProperties.OnDeny.OVER_LIMIT, Map.of()));
+				List.of(), Map.of(), List.of(), new GrpcProperties.Envoy(GrpcProperties.OnDeny.OVER_LIMIT, Map.of()));
 		RateLimitGrpcServer server = new RateLimitGrpcServer(properties, List.of(service), List.of(),
 				new TrustedPeers(List.of("127.0.0.0/8")), null);
 		server.start();

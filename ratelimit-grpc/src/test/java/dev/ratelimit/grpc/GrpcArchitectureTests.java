@@ -20,8 +20,8 @@ class GrpcArchitectureTests {
 
 	private static final String ROOT = "dev.ratelimit";
 
-	private static final Set<String> MAY_USE = Set.of(ROOT, ROOT + ".admin", ROOT + ".background", ROOT + ".caller",
-			ROOT + ".config", ROOT + ".counter", ROOT + ".json", ROOT + ".policy", ROOT + ".web");
+	private static final Set<String> MAY_USE = Set.of(ROOT, ROOT + ".admin", ROOT + ".aop", ROOT + ".background",
+			ROOT + ".caller", ROOT + ".config", ROOT + ".counter", ROOT + ".json", ROOT + ".policy", ROOT + ".web");
 
 	private final JavaClasses classes = new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests())
 		.importPackages(ROOT);

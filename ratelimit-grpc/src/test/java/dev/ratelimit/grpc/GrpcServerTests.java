@@ -8,8 +8,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -18,6 +20,7 @@ import io.grpc.Deadline;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -331,8 +334,14 @@ class GrpcServerTests {
 			CompletableFuture<CheckResponse> answer = new CompletableFuture<>();
 			RateLimiterGrpc.newStub(application.channel()).check(CHECK, new FirstAnswer<>(answer));
 			await().atMost(LONG).until(() -> limiter.asked.isDone());
+			Queue<ServingStatus> health = new ConcurrentLinkedQueue<>();
+			Context.CancellableContext watching = Context.current().withCancellation();
+			watching.run(() -> watch(application, health));
+			await().atMost(LONG).until(() -> health.contains(ServingStatus.SERVING));
 			RateLimitGrpcServer server = application.bean(RateLimitGrpcServer.class);
 			CompletableFuture<Void> stopped = CompletableFuture.runAsync(server::stop);
+			await().atMost(LONG).until(() -> health.contains(ServingStatus.NOT_SERVING));
+			watching.cancel(null);
 			await().atMost(LONG).until(() -> isClosed(application));
 			limiter.decide();
 			assertThat(answer).succeedsWithin(LONG).satisfies((given) -> assertThat(given.getAllowed()).isTrue());
@@ -341,6 +350,28 @@ class GrpcServerTests {
 		finally {
 			application.close();
 		}
+	}
+
+	private static void watch(GrpcApplication application, Queue<ServingStatus> health) {
+		HealthGrpc.newStub(application.channel())
+			.watch(HealthCheckRequest.getDefaultInstance(), new StreamObserver<>() {
+
+				@Override
+				public void onNext(HealthCheckResponse answer) {
+					health.add(answer.getStatus());
+				}
+
+				@Override
+				public void onError(Throwable failure) {
+					// The test has seen enough.
+				}
+
+				@Override
+				public void onCompleted() {
+					// The server never ends the stream by itself.
+				}
+
+			});
 	}
 
 	private static boolean isClosed(GrpcApplication application) {

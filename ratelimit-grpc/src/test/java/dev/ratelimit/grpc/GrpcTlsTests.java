@@ -113,6 +113,16 @@ class GrpcTlsTests {
 	}
 
 	@Test
+	void namesOfCertificatesWithoutATrustStoreFailTheStart() {
+		assertThat(GrpcApplication.failure(POLICY[0], POLICY[1], "ratelimit.grpc.ssl.bundle=grpc",
+				"ratelimit.grpc.trusted-peers=envoy.example.org",
+				"spring.ssl.bundle.pem.grpc.keystore.certificate=" + server.certificate(),
+				"spring.ssl.bundle.pem.grpc.keystore.private-key=" + server.privateKey()))
+			.isInstanceOf(InvalidPolicyException.class)
+			.hasMessageContaining("Set 'ratelimit.grpc.ssl.bundle' to a bundle with a trust store.");
+	}
+
+	@Test
 	void unknownBundleFailsTheStart() {
 		assertThat(GrpcApplication.failure(POLICY[0], POLICY[1], "ratelimit.grpc.ssl.bundle=none"))
 			.isInstanceOf(InvalidPolicyException.class)

@@ -76,8 +76,8 @@ class InterceptorThreadsTests {
 				new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, List.of(), PolicySet::of),
 				(request) -> this.answer);
 		HttpAnswers answers = new HttpAnswers(HeaderOptions.DEFAULTS, () -> 0, (most) -> 0, List.of());
-		new RateLimitServerInterceptor(new MethodPolicies(Map.of("grpc.health.v1.Health/*", "orders")), check,
-				CallerTokens.NONE, answers, CallTrace.Source.NONE, "x-api-key", executor)
+		new RateLimitServerInterceptor(new MethodPolicies(Map.of("grpc.health.v1.Health/*", "orders"), List.of()),
+				check, CallerTokens.NONE, answers, CallTrace.Source.NONE, "x-api-key", executor)
 			.interceptCall(this.call, new Metadata(), (call, headers) -> {
 				this.started.complete(Thread.currentThread());
 				return new ServerCall.Listener<>() {

@@ -12,6 +12,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import io.grpc.Channel;
+import io.grpc.ClientInterceptors;
 import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.Status;
@@ -112,6 +113,22 @@ class ServerInterceptorTests {
 						.withDeadlineAfter(60, TimeUnit.SECONDS)
 						.check(HealthCheckRequest.getDefaultInstance());
 				}
+			});
+		}
+	}
+
+	@Test
+	void idInTheMetadataHasNoEffect() throws Exception {
+		try (GrpcApplication application = GrpcApplication.start(OFF, BY_IP, QUOTA, ALL_METHODS,
+				"ratelimit.policies.orders.idempotency.header=Idempotency-Key",
+				"ratelimit.identity.trusted-proxies=127.0.0.1/32")) {
+			serve(application, (channel) -> {
+				Metadata id = new Metadata();
+				id.put(Metadata.Key.of("idempotency-key", Metadata.ASCII_STRING_MARSHALLER), "id-1");
+				Channel sameId = ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(id));
+				check(sameId);
+				check(sameId);
+				assertThat(failure(sameId).getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
 			});
 		}
 	}
