@@ -123,7 +123,7 @@ local function room(counter, spec, now)
   return math.max(0, least)
 end
 
--- How many of the oldest entries no caller can need any more, at most 100. A window needs an entry unless it is outside, or as
+-- How many of the oldest entries all callers can do without, at most 100. A window needs an entry unless it is outside, or as
 -- many permits as any caller has in the window were admitted after it and can no longer be given back. If any window needs an
 -- entry, it needs the later ones too, so a search finds the first; as a rule that is the oldest entry of all. Each step reads one
 -- entry for all windows, so the search is as long with nine windows as with one.

@@ -38,9 +38,10 @@ import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Requests on two or three counters of which some are leased and some are not, through
- * leases, guard and the real scripts. Two policies of different algorithms take turns,
- * and costs go up to the burst.
+ * Requests on two or three counters of which some are leased, always or adaptively, and
+ * some are not, through leases, guard and the real scripts. Two policies of different
+ * algorithms take turns, and costs go up to the burst. In half of the tries two callers
+ * with different quotas share the counters.
  */
 class MixedEnforcementIntegrationTests {
 
@@ -56,19 +57,23 @@ class MixedEnforcementIntegrationTests {
 		Random random = new Random(seed);
 		RedisCounters scripts = Connections.standalone().at(this.now::get);
 		Recorder recorder = new Recorder(Connections.guarded(scripts));
-		LeasedCounters leases = new LeasedCounters(recorder, LeaseOptions.DEFAULTS, () -> 1, (counter) -> false,
+		LeasedCounters leases = new LeasedCounters(recorder, LeaseOptions.DEFAULTS, () -> 1, (counter) -> true,
 				(permits) -> {
 				}, () -> this.now.get() * 1_000, FakeCounters.NEVER);
 		MemoryCounters model = new MemoryCounters(1_000, this.now::get);
-		List<List<Counter>> policies = List.of(policy("first", random), policy("second", random));
+		int callers = 1 + random.nextInt(2);
+		List<List<List<Counter>>> policies = List.of(policy("first", callers, random),
+				policy("second", callers, random));
 		Map<Counter, Long> admitted = new HashMap<>();
 		for (int i = 0; i < REQUESTS; i++) {
 			this.now.addAndGet(advance(random));
-			List<Counter> policy = policies.get(random.nextInt(2));
+			List<Counter> policy = policies.get(random.nextInt(2)).get(random.nextInt(callers));
 			List<Counter> strict = policy.stream().filter((counter) -> !isLeased(counter)).toList();
 			List<Counter> asked = (random.nextInt(3) == 0) ? strict : policy;
 			long cost = cost(asked, random);
-			List<List<Long>> before = left(policy, scripts, leases);
+			// What a lease takes at one caller's pace differs for another caller.
+			List<Counter> comparable = (callers == 1) ? policy : strict;
+			List<List<Long>> before = left(comparable, scripts, leases);
 			Grant grant = leases.acquire(asked, Permits.exactly(cost), TIMEOUT).join();
 			recorder.awaitQuiet();
 			assertThat(grant.gaps()).isEmpty();
@@ -77,7 +82,7 @@ class MixedEnforcementIntegrationTests {
 				assertThat(grant.permits()).as("request %d", i).isEqualTo(alone.permits());
 			}
 			if (grant.refused()) {
-				assertThat(left(policy, scripts, leases)).as("after refused request %d", i).isEqualTo(before);
+				assertThat(left(comparable, scripts, leases)).as("after refused request %d", i).isEqualTo(before);
 			}
 			else {
 				asked.forEach((counter) -> admitted.merge(counter, cost, Long::sum));
@@ -101,32 +106,47 @@ class MixedEnforcementIntegrationTests {
 		}).toList();
 	}
 
-	/** The first counter is strict, the second is leased, a third one is either. */
-	private static List<Counter> policy(String name, Random random) {
+	/**
+	 * For each caller its counters, which are the same for all callers. The first counter
+	 * is strict, the second is leased, a third one is any.
+	 */
+	private static List<List<Counter>> policy(String name, int callers, Random random) {
 		Algorithm algorithm = Algorithm.values()[random.nextInt(Algorithm.values().length)];
-		List<Counter> counters = new ArrayList<>();
+		List<List<Counter>> policy = new ArrayList<>();
+		for (int caller = 0; caller < callers; caller++) {
+			policy.add(new ArrayList<>());
+		}
 		int size = 2 + random.nextInt(2);
 		for (int i = 0; i < size; i++) {
-			boolean leased = (i < 2) ? i == 1 : random.nextBoolean();
-			List<String> quotas = new ArrayList<>(List.of((5 << random.nextInt(6)) + "/s"));
-			if (algorithm.hasBurst() && random.nextBoolean()) {
-				quotas.set(0, quotas.get(0) + " burst " + (3 << random.nextInt(6)));
+			Enforcement enforcement = (i == 0) ? Enforcement.STRICT
+					: (i == 1) ? Enforcement.LEASED : Enforcement.values()[random.nextInt(Enforcement.values().length)];
+			List<Limit> limits = new ArrayList<>();
+			for (int caller = 0; caller < callers; caller++) {
+				limits.add(limit("limit" + i, algorithm, random));
 			}
-			if (random.nextBoolean()) {
-				quotas.add((20 << random.nextInt(6)) + "/m");
-			}
-			Limit limit = Limit.of("limit" + i, List.of(Dimension.USER), quotas.toArray(String[]::new));
 			LiveWindows live = new LiveWindows();
-			live.set(limit.quotas().stream().map(LiveWindow::of).toList());
-			counters.add(new Counter(
-					new CounterSpec(algorithm, limit, leased ? Enforcement.LEASED : Enforcement.STRICT, live),
-					name + i));
+			live.set(limits.stream().flatMap((limit) -> limit.quotas().stream()).map(LiveWindow::of).toList());
+			for (int caller = 0; caller < callers; caller++) {
+				policy.get(caller)
+					.add(new Counter(new CounterSpec(algorithm, limits.get(caller), enforcement, live), name + i));
+			}
 		}
-		return List.copyOf(counters);
+		return policy;
+	}
+
+	private static Limit limit(String name, Algorithm algorithm, Random random) {
+		List<String> quotas = new ArrayList<>(List.of((5 << random.nextInt(6)) + "/s"));
+		if (algorithm.hasBurst() && random.nextBoolean()) {
+			quotas.set(0, quotas.get(0) + " burst " + (3 << random.nextInt(6)));
+		}
+		if (random.nextBoolean()) {
+			quotas.add((20 << random.nextInt(6)) + "/m");
+		}
+		return Limit.of(name, List.of(Dimension.USER), quotas.toArray(String[]::new));
 	}
 
 	private static boolean isLeased(Counter counter) {
-		return counter.spec().enforcement() == Enforcement.LEASED;
+		return counter.spec().enforcement() != Enforcement.STRICT;
 	}
 
 	private static long advance(Random random) {
