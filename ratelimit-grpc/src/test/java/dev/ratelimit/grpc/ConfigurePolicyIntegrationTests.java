@@ -67,7 +67,10 @@ class ConfigurePolicyIntegrationTests {
 			assertThat(version(client.configurePolicy(orders().setRollback(1).build()))).isEqualTo(3);
 
 			Struct staged = policy("9/d").toBuilder()
-				.putFields("rollout", Value.newBuilder().setStructValue(Structs.of(Map.of("percent", 10))).build())
+				.putFields("rollout",
+						Value.newBuilder()
+							.setStructValue(Structs.of(Map.of("stages", List.of(10, 100), "hold", "10m")))
+							.build())
 				.build();
 			assertThat(version(client.configurePolicy(orders().setPolicy(staged).build()))).isEqualTo(4);
 			assertThat(version(client.configurePolicy(orders().setPolicy(policy("8/d")).build()))).isEqualTo(5);
