@@ -262,7 +262,9 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 	void banThatTheListHasNoRoomForIsFoundUntilItEnds() {
 		RedisCounters counters = redis();
 		fill(PenaltyStore.MOST_BANS - 1);
-		List<PolicyRateLimiter> limiters = limiters(2, FOR_A_DAY, counters);
+		// A cool-down is known to all, and a request during it would find the ban.
+		Penalty bansOnly = new Penalty(1_000, Duration.ofSeconds(10), Duration.ofSeconds(15), 6, Duration.ofDays(1), 0);
+		List<PolicyRateLimiter> limiters = limiters(2, bansOnly, counters);
 		awaitKnown(PenaltyStore.MOST_BANS - 1);
 		// The list fills while the instances run.
 		offend(limiters.get(0), BOB, 6);
@@ -270,7 +272,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		offend(limiters.get(0), 6);
 		awaitBanned(limiters.get(1));
 		server(BANS).cli("ZREMRANGEBYRANK", BANS, "0", "9");
-		PolicyRateLimiter later = limiters(1, FOR_A_DAY, counters).get(0);
+		PolicyRateLimiter later = limiters(1, bansOnly, counters).get(0);
 		await().until(() -> this.fleet.get(2).penalties.banned() >= PenaltyStore.MOST_BANS - 10);
 		awaitBanned(later);
 	}
