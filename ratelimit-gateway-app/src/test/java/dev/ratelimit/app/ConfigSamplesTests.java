@@ -59,9 +59,9 @@ class ConfigSamplesTests {
 	@Test
 	void allSamplesAreThere() throws IOException {
 		assertThat(samples().map((sample) -> sample.getFileName().toString())).containsExactlyInAnyOrder("gateway.yml",
-				"gateway-mvc.yml", "servlet.yml", "tiers-and-overrides.yml", "login-protection.yml", "llm-weighted-cost.yml",
-				"llm-tokens.yml", "redis-cluster-tls-acl.yml", "shadow-then-enforce.yml", "usage-events.yml",
-				"control-plane.yml", "urls.yml", "payments-idempotent.yml");
+				"gateway-mvc.yml", "servlet.yml", "tiers-and-overrides.yml", "login-protection.yml",
+				"llm-weighted-cost.yml", "llm-tokens.yml", "redis-cluster-tls-acl.yml", "shadow-then-enforce.yml",
+				"usage-events.yml", "control-plane.yml", "urls.yml", "payments-idempotent.yml");
 	}
 
 	@ParameterizedTest
