@@ -15,7 +15,7 @@ public class Application {
 		SpringApplication.run(Application.class, args);
 	}
 
-	@GetMapping("/upstream")
+	@GetMapping({ "/upstream", "/by-url" })
 	Mono<String> upstream() {
 		return Mono.just("hello");
 	}

@@ -22,6 +22,11 @@ public class Application {
 			return "hello";
 		}
 
+		@GetMapping("/by-url")
+		String byUrl() {
+			return "hello";
+		}
+
 	}
 
 }

@@ -30,6 +30,11 @@ public class Application {
 			return "hello";
 		}
 
+		@GetMapping("/by-url")
+		Mono<String> byUrl() {
+			return Mono.just("hello");
+		}
+
 	}
 
 }
