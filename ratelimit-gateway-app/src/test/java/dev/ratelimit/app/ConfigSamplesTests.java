@@ -61,7 +61,8 @@ class ConfigSamplesTests {
 		assertThat(samples().map((sample) -> sample.getFileName().toString())).containsExactlyInAnyOrder("gateway.yml",
 				"gateway-mvc.yml", "servlet.yml", "tiers-and-overrides.yml", "login-protection.yml",
 				"llm-weighted-cost.yml", "llm-tokens.yml", "redis-cluster-tls-acl.yml", "shadow-then-enforce.yml",
-				"usage-events.yml", "control-plane.yml", "urls.yml", "payments-idempotent.yml");
+				"usage-events.yml", "control-plane.yml", "urls.yml", "payments-idempotent.yml",
+				"shadow-beside-another-limiter.yml");
 	}
 
 	@ParameterizedTest
