@@ -212,6 +212,17 @@ public final class IpAddress {
 			return new Range(network, prefix);
 		}
 
+		/** Whether {@link #parse} accepts a text. */
+		public static boolean isValid(String text) {
+			try {
+				parse(text);
+				return true;
+			}
+			catch (IllegalArgumentException ex) {
+				return false;
+			}
+		}
+
 		public boolean contains(IpAddress address) {
 			return address.bytes.length == this.network.bytes.length
 					&& Arrays.equals(masked(address.bytes, this.prefix), this.network.bytes);

@@ -10,6 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
+import dev.ratelimit.IpAddress;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.control.RecordReader;
@@ -107,8 +108,15 @@ public final class PolicyDocuments implements RecordReader {
 		return this.mapper.dimension(field, "A record is about", name);
 	}
 
+	/** The message about an address leaves it out, since it may be that of a caller. */
 	@Override
 	public void requireEntry(Kind list, Map<Dimension, String> entry) {
+		String ip = entry.get(Dimension.IP);
+		if (ip != null && !IpAddress.Range.isValid(ip)) {
+			throw new InvalidPolicyException("entry",
+					"The value of 'ip' is neither an IP address nor the first address of a network and its prefix.",
+					"Set 'ip' to an address or a network, for example 203.0.113.7 or 10.0.0.0/8.");
+		}
 		PolicyMapper.requireEntry("entry", list == Kind.DENY, entry);
 	}
 

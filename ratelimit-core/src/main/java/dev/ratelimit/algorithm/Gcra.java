@@ -46,7 +46,9 @@ final class Gcra extends PerQuota {
 	}
 
 	@Override
-	void take(long[] state, int at, Pace pace, long permits) {
+	void take(long[] state, int at, Pace pace, long asked) {
+		// A debt of any size is possible; its time must not leave the range of a long.
+		long permits = Math.min(asked, Long.MAX_VALUE / 4 / Math.max(1, pace.whole));
 		state[at + TIME] += pace.micros(permits);
 		if (pace.part != 0) {
 			move(state, at, pace, pace.restOf(state[at + REST]) + pace.rest(permits));

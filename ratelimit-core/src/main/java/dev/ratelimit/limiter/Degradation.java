@@ -14,6 +14,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
@@ -94,17 +95,18 @@ final class Degradation {
 	 * @param counters counters that did not answer or were not asked
 	 */
 	Decision decide(FailureMode mode, Match match, Request request, List<Counter> counters, Decision.Reason reason) {
-		long largest = largestCost(match.policy().id(), request.cost());
-		Grant floor = take(shares(floor(match, request), 1, largest), request);
+		long cost = owed(match.policy(), request.cost());
+		long largest = largestCost(match.policy().id(), cost);
+		Grant floor = take(shares(floor(match, request), 1, largest), cost);
 		if (floor != null && floor.refused()) {
 			return decision(mode, match, request, floor, reason);
 		}
-		Grant local = (mode == FailureMode.LOCAL) ? take(shares(counters, share(SLACK), largest), request) : null;
+		Grant local = (mode == FailureMode.LOCAL) ? take(shares(counters, share(SLACK), largest), cost) : null;
 		if (local != null && local.refused()) {
 			giveBack(floor);
 			return decision(mode, match, request, local, reason);
 		}
-		Grant ceiling = take(shares(ceiling(match), share(1), largest), request);
+		Grant ceiling = take(shares(ceiling(match), share(1), largest), cost);
 		if (ceiling != null && ceiling.refused()) {
 			giveBack(floor);
 			giveBack(local);
@@ -154,6 +156,16 @@ final class Degradation {
 		return shares;
 	}
 
+	/**
+	 * What a request owes: its cost, but no more than the policy ever admits at once.
+	 * Otherwise one absurd cost would keep all other callers out for days.
+	 */
+	private long owed(Policy policy, long cost) {
+		Long known = this.largestCosts.get(policy.id());
+		return (known != null && known >= cost) ? cost
+				: Math.min(cost, Math.max(policy.largestCost(), policy.chargedCost()));
+	}
+
 	private long largestCost(String policy, long cost) {
 		Long known = this.largestCosts.get(policy);
 		if (known != null && known >= cost) {
@@ -173,7 +185,7 @@ final class Degradation {
 	 * Takes the cost of a request from counters of this process, which answer at once.
 	 * @return {@code null} if there are no counters
 	 */
-	private @Nullable Grant take(List<Counter> counters, Request request) {
+	private @Nullable Grant take(List<Counter> counters, long cost) {
 		if (counters.isEmpty()) {
 			return null;
 		}
@@ -182,7 +194,7 @@ final class Degradation {
 			burst = Math.min(burst, counter.spec().largestCost());
 		}
 		Grant grant = this.fallback.local()
-			.acquire(counters, Permits.owing(request.cost(), burst))
+			.acquire(counters, Permits.owing(cost, burst))
 			.getNow(Grant.unanswered(Permits.NONE, counters, NOT_LOCAL));
 		if (!grant.complete()) {
 			throw grant.gaps().get(0).cause();

@@ -86,7 +86,7 @@ final class Settles {
 		}
 		Grant left = receipt.close();
 		return decision.withReceipt(new SettlingReceipt(receipt.counters(), left, decision.policy(),
-				Settling.byCode(left.permits()), this.observers));
+				Settling.byCode(Math.max(1, left.permits())), this.observers));
 	}
 
 	/**

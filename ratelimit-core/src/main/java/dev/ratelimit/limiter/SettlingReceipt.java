@@ -118,15 +118,16 @@ final class SettlingReceipt extends GrantReceipt {
 	}
 
 	/**
-	 * Gives permits back. Once another instance can settle, this is a settle too: both
-	 * together would give the same permits back twice. Before that it is none: another
-	 * attempt of the request may hold the permits and settle them later.
+	 * Gives permits back. Once another instance can settle, or if a part of what attempts
+	 * of one request share is given back, this is a settle too: both together would give
+	 * the same permits back twice. All permits of an attempt go back without a settle:
+	 * another attempt may hold them and settle them later.
 	 */
 	@Override
 	public CompletionStage<Void> giveBack(long permits) {
 		long kept;
 		synchronized (this) {
-			if (!this.encoded || permits <= 0) {
+			if (permits <= 0 || this.until == 0 || !this.encoded && permits >= left().permits()) {
 				return super.giveBack(permits);
 			}
 			kept = Math.max(0, left().permits() - permits);

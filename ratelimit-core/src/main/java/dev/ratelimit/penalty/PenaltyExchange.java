@@ -306,8 +306,13 @@ public final class PenaltyExchange implements PenaltyStore.Listener, AutoCloseab
 			keys.add(ban.caller().key());
 			this.penalties.hold(ban.caller(), true, ban.left().toNanos(), true);
 		});
-		if (!list.unlisted().isZero()) {
-			this.penalties.lookUp(list.unlisted().toNanos());
+		long unlisted = list.unlisted().toNanos();
+		if (keys.size() >= PenaltyStore.MOST_BANS) {
+			// Earlier releases do not say how long the bans without room can run.
+			unlisted = list.bans().stream().mapToLong((ban) -> ban.left().toNanos()).reduce(unlisted, Math::max);
+		}
+		if (unlisted > 0) {
+			this.penalties.lookUp(unlisted);
 		}
 		synchronized (this) {
 			this.latest = lost ? list.revision() : Math.max(this.latest, list.revision());

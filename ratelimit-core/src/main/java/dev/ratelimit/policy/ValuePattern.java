@@ -17,18 +17,8 @@ record ValuePattern(String text, IpAddress.@Nullable Range range) {
 			throw new IllegalArgumentException("the value of '" + dimension + "' is empty");
 		}
 		// A range has several spellings, which are all equal.
-		return dimension.equals(Dimension.IP) ? new ValuePattern("", range(text)) : new ValuePattern(text, null);
-	}
-
-	/** The message leaves the text out: it may be the address of a caller. */
-	private static IpAddress.Range range(String text) {
-		try {
-			return IpAddress.Range.parse(text);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException("the value of 'ip' is neither an IP address nor the first address of a "
-					+ "network and its prefix, write for example 203.0.113.7 or 10.0.0.0/8");
-		}
+		return dimension.equals(Dimension.IP) ? new ValuePattern("", IpAddress.Range.parse(text))
+				: new ValuePattern(text, null);
 	}
 
 	boolean isExact() {

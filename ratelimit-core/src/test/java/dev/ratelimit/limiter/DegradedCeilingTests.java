@@ -167,7 +167,9 @@ class DegradedCeilingTests {
 	@Test
 	void costAboveTheShareOfAnInstancePassesWhenItIsFullAndIsOwed() {
 		this.instances.set(10);
-		PolicyRateLimiter limiter = limiter(orders("100/m"));
+		PolicyRateLimiter limiter = limiter(Policy.builder("orders")
+			.limit("per-user", List.of(Dimension.USER), "20/m")
+			.degradedCeiling(Quota.parse("100/m")));
 		assertThat(check(limiter, caller().withCost(15)).allowed()).isTrue();
 		this.now.addAndGet(Duration.ofSeconds(35).toNanos() / 1_000);
 		assertThat(check(limiter, caller()).allowed()).isFalse();

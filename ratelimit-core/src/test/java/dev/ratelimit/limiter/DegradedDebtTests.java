@@ -70,12 +70,12 @@ class DegradedDebtTests {
 	}
 
 	@Test
-	void costAboveTheWholeBurstIsOwedToo() {
+	void costAboveTheWholeBurstOwesNoMoreThanThePolicyEverAdmits() {
 		PolicyRateLimiter limiter = limiter(orders("100/m").onFailure(FailureMode.LOCAL));
 		assertThat(check(limiter, ACME, 1).allowed()).isTrue();
 		pass(Duration.ofSeconds(4));
 		assertThat(check(limiter, ACME, 1_000).allowed()).isTrue();
-		assertThat(check(limiter, ACME, 1).retryAfter()).isEqualTo(Duration.ofSeconds(4_000 - 56));
+		assertThat(check(limiter, ACME, 1).retryAfter()).isEqualTo(Duration.ofSeconds(400 - 56));
 	}
 
 	@ParameterizedTest
@@ -95,6 +95,17 @@ class DegradedDebtTests {
 		PolicyRateLimiter limiter = limiter(orders("1000/m").degradedFloor(Quota.parse("10/m")));
 		assertThat(check(limiter, ACME, 100).allowed()).isTrue();
 		assertThat(check(limiter, ACME, 1).retryAfter()).isEqualTo(Duration.ofSeconds(546));
+	}
+
+	@Test
+	void absurdCostOfOneCallerKeepsNoOtherOutForLong() {
+		PolicyRateLimiter limiter = limiter(orders("1000/m").degradedCeiling(Quota.parse("100/m"))
+			.degradedFloor(Quota.parse("1000/m"))
+			.onFailure(FailureMode.LOCAL));
+		assertThat(check(limiter, ACME, Quota.MAX_PERMITS).allowed()).isTrue();
+		Request globex = ACME.with(Dimension.TENANT, "globex").with(Dimension.IP, "192.0.2.2");
+		assertThat(check(limiter, globex, 1).retryAfter()).isBetween(Duration.ofSeconds(5_000),
+				Duration.ofSeconds(6_000));
 	}
 
 	private void pass(Duration time) {

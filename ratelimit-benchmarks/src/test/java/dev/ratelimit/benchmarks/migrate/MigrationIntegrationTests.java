@@ -150,10 +150,12 @@ class MigrationIntegrationTests {
 	@Test
 	void policyThatLeavesShadowGrantsNoFreshBurst() {
 		String shadow = "--ratelimit.policies.orders.mode=shadow";
-		try (MovedApplication gateway = gateway(MigrationPage.block(GATEWAY, "step 2"), shadow)) {
+		// No permit comes back while the second gateway starts.
+		String daily = "--ratelimit.policies.orders.limits.per-ip.quota=3/d";
+		try (MovedApplication gateway = gateway(MigrationPage.block(GATEWAY, "step 2"), shadow, daily)) {
 			assertThat(gateway.statuses("/orders/1", 5)).containsOnly(200);
 		}
-		try (MovedApplication gateway = gateway(MigrationPage.block(GATEWAY, "step 2"))) {
+		try (MovedApplication gateway = gateway(MigrationPage.block(GATEWAY, "step 2"), daily)) {
 			assertThat(gateway.statuses("/orders/1", 1)).containsExactly(429);
 		}
 	}
