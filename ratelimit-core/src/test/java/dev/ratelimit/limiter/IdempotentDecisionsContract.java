@@ -256,6 +256,18 @@ public abstract class IdempotentDecisionsContract {
 		assertThat(join(limiter.check(ANN_A.withCost(4))).replay()).isFalse();
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void partThatIsGivenBackWhileAReplayHoldsIsNotCharged(Algorithm algorithm) {
+		PolicyRateLimiter limiter = limiter(settling(algorithm));
+		Decision first = join(limiter.check(ANN_A.withCost(10)));
+		Decision second = join(limiter.check(ANN_A.withCost(10)));
+		join(first.receipt().giveBack(4));
+		assertThat(remaining(limiter)).isEqualTo(14);
+		assertThat(join(second.settle(6))).isEqualTo(Settlement.NOTHING);
+		assertThat(remaining(limiter)).isEqualTo(14);
+	}
+
 	@Test
 	void attemptThatIsGivenBackAfterTheSettleOfAnotherReturnsNothing() {
 		PolicyRateLimiter limiter = limiter(settling(Algorithm.GCRA));
