@@ -115,7 +115,7 @@ class RolloutIntegrationTests {
 				.contains("only the old one 0");
 			assertThat(one.getBean(Policies.class).get().comparison("orders")).isNull();
 			await().untilAsserted(() -> assertThat(trail(one)).contains("action=rollout-back, outcome=done, "
-					+ "actor=rollout, target=orders, before=version 2, after=version 3, reason=rolled back at 50 %"));
+					+ "actor=rollout, target=policy orders, before=version 2, after=version 3, reason=rolled back at 50 %"));
 			// Logged before the trail has it, but maybe after the version has come.
 			assertThat(output).containsOnlyOnce("version 1 is in force for everybody again");
 		}));
