@@ -18,4 +18,10 @@ public interface Refill {
 	 */
 	int waiting();
 
+	/**
+	 * How many requests have given up waiting for the call; each is reported once. If the
+	 * node stays silent, they are checks that it did not answer.
+	 */
+	int takeGivenUp();
+
 }

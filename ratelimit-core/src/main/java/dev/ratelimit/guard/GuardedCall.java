@@ -218,8 +218,13 @@ class GuardedCall extends NodeCall implements Runnable {
 			this.node.spared();
 		}
 		else {
-			this.node.failed(failure, now - start());
+			this.node.failed(failure, now - start(), unansweredChecks());
 		}
+	}
+
+	/** Checks that this call leaves without an answer: the breaker counts checks. */
+	int unansweredChecks() {
+		return 1;
 	}
 
 	/**

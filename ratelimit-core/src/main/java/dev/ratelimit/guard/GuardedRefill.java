@@ -28,4 +28,9 @@ final class GuardedRefill extends GuardedCall {
 		return 1 + this.refill.waiting();
 	}
 
+	@Override
+	int unansweredChecks() {
+		return 1 + this.refill.takeGivenUp();
+	}
+
 }

@@ -21,6 +21,9 @@ import dev.ratelimit.counter.UnansweredException;
  */
 final class Node {
 
+	/** Bounds the time to count the checks of one call. */
+	private static final int MOST_COUNTED = 1_000;
+
 	private static final Logger logger = LoggerFactory.getLogger(Node.class);
 
 	private final String name;
@@ -174,9 +177,15 @@ final class Node {
 		}
 	}
 
-	void failed(UnansweredException failure, long nanos) {
+	/**
+	 * Ends a check that was not answered.
+	 * @param checks how many checks the breaker counts: others may have waited for it
+	 */
+	void failed(UnansweredException failure, long nanos, int checks) {
 		if (isNodeAtFault(failure.reason())) {
-			count(failure, nanos);
+			for (int i = Math.min(checks, MOST_COUNTED); i > 0; i--) {
+				count(failure, nanos);
+			}
 		}
 		else {
 			spared();

@@ -50,6 +50,11 @@ final class Gate {
 	/** When the alarm is due, if one is set. */
 	private long alarm;
 
+	/** Requests that have given up, and how many of them were reported with a call. */
+	private long givenUp;
+
+	private long reported;
+
 	/** Why a call that goes on has no answer yet. */
 	private @Nullable UnansweredException overdue;
 
@@ -96,6 +101,7 @@ final class Gate {
 		List<PartlyPaid> expired = new ArrayList<>(0);
 		if (this.waiting != null) {
 			this.waiting.removeIf((request) -> now - request.deadline() >= 0 && expired.add(request));
+			this.givenUp += expired.size();
 		}
 		return expired;
 	}
@@ -121,11 +127,17 @@ final class Gate {
 	 */
 	synchronized Pass begin(Duration patience) {
 		this.calls++;
-		return new Pass(patience);
+		return new Pass(patience, this.givenUp);
 	}
 
 	private synchronized int waiting() {
 		return (this.waiting != null) ? this.waiting.size() : 0;
+	}
+
+	private synchronized int takeGivenUp(long before) {
+		long taken = this.givenUp - Math.max(before, this.reported);
+		this.reported = this.givenUp;
+		return (int) Math.min(taken, Integer.MAX_VALUE);
 	}
 
 	private synchronized void late(UnansweredException cause) {
@@ -155,12 +167,15 @@ final class Gate {
 
 		private final Duration patience;
 
+		private final long givenUpBefore;
+
 		private boolean fetches;
 
 		private final AtomicBoolean ended = new AtomicBoolean();
 
-		private Pass(Duration patience) {
+		private Pass(Duration patience, long givenUpBefore) {
 			this.patience = patience;
+			this.givenUpBefore = givenUpBefore;
 		}
 
 		@Override
@@ -171,6 +186,11 @@ final class Gate {
 		@Override
 		public int waiting() {
 			return Gate.this.waiting();
+		}
+
+		@Override
+		public int takeGivenUp() {
+			return Gate.this.takeGivenUp(this.givenUpBefore);
 		}
 
 		/**

@@ -31,8 +31,8 @@ import dev.ratelimit.counter.UnansweredException;
  * <p>
  * A round ends when it is answered or all its requests have timed out, so a silent node
  * holds up later requests for one deadline, or for the patience of a lease in the round,
- * which is 100 ms by default. Requests that time out while they wait are not sent,
- * and a round is no larger than the node answers in time, see {@link RoundSize}.
+ * which is 100 ms by default. Requests that time out while they wait are not sent, and a
+ * round is no larger than the node answers in time, see {@link RoundSize}.
  *
  * <p>
  * A throwable fails the requests that caused it and no others. It never ends the loop

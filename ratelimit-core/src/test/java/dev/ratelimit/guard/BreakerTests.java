@@ -46,6 +46,8 @@ class BreakerTests {
 		this.deadlines.close();
 	}
 
+	private int givenUp;
+
 	@Test
 	void onePauseThatFewerChecksMissThanAreNeededDoesNotOpenIt() {
 		miss(49);
@@ -108,6 +110,14 @@ class BreakerTests {
 		await().untilAsserted(() -> assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN));
 	}
 
+	/** The breaker counts checks, and one call for a lease may answer many. */
+	@Test
+	void checksThatGaveUpWaitingForALeaseThatNeverComesOpenItToo() {
+		this.givenUp = 9;
+		refill(5, Duration.ofMillis(10));
+		await().untilAsserted(() -> assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN));
+	}
+
 	@Test
 	void leaseThatComesLateDoesNotCloseItAndTheNextCallTriesAgain() {
 		miss(50);
@@ -142,7 +152,7 @@ class BreakerTests {
 		}).toList();
 	}
 
-	private static Refill refill(Duration patience) {
+	private Refill refill(Duration patience) {
 		return new Refill() {
 
 			@Override
@@ -153,6 +163,11 @@ class BreakerTests {
 			@Override
 			public int waiting() {
 				return 0;
+			}
+
+			@Override
+			public int takeGivenUp() {
+				return BreakerTests.this.givenUp;
 			}
 
 		};
