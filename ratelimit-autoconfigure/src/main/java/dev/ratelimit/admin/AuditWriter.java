@@ -48,7 +48,7 @@ final class AuditWriter implements AutoCloseable {
 	private static final long RETRY_MILLIS = 500;
 
 	/** Longer than a fleet takes to reload its configuration. */
-	private static final Duration CLAIM = Duration.ofMinutes(10);
+	static final Duration CLAIM = Duration.ofMinutes(10);
 
 	private final PolicyStore store;
 

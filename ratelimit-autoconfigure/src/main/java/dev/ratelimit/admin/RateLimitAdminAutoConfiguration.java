@@ -90,7 +90,7 @@ public final class RateLimitAdminAutoConfiguration {
 
 	@Bean
 	ReloadAudit rateLimitReloadAudit(Audit audit, RecordReader reader, Fleet fleet) {
-		return new ReloadAudit(audit, reader, fleet.instance());
+		return new ReloadAudit(audit, reader, fleet.instance(), System::nanoTime);
 	}
 
 	/**

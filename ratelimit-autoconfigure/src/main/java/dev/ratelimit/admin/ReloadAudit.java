@@ -1,11 +1,11 @@
 package dev.ratelimit.admin;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -35,28 +35,19 @@ final class ReloadAudit implements ReloadListener {
 	/** Entries of one reload; the rest is one entry with their number. */
 	private static final int MOST = 50;
 
-	private static final int REMEMBERED = 1_000;
-
 	private final Audit audit;
 
 	private final PolicyContent content;
 
 	private final String reason;
 
-	/** How often this instance has made a change: one that is made again is new. */
-	private final Map<String, Integer> times = new LinkedHashMap<>() {
+	private final ReloadClaims claims;
 
-		@Override
-		protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
-			return size() > REMEMBERED;
-		}
-
-	};
-
-	ReloadAudit(Audit audit, RecordReader reader, String instance) {
+	ReloadAudit(Audit audit, RecordReader reader, String instance, LongSupplier nanos) {
 		this.audit = audit;
 		this.content = new PolicyContent(reader);
 		this.reason = "reloaded by instance " + instance;
+		this.claims = new ReloadClaims(nanos);
 	}
 
 	@Override
@@ -118,12 +109,7 @@ final class ReloadAudit implements ReloadListener {
 
 	private void record(Audit.Outcome outcome, String target, String before, String after) {
 		this.audit.recordOnce(new Audit.Entry(ACTION, outcome, ACTOR, target, before, after, this.reason),
-				claim(Json.write(List.of(outcome.text(), target, before, after))));
-	}
-
-	private synchronized String claim(String change) {
-		String digest = ContentDigest.of(change);
-		return "reload:" + digest + ':' + this.times.merge(digest, 1, Integer::sum);
+				this.claims.of(Json.write(List.of(outcome.text(), target, before, after))));
 	}
 
 	private static String text(@Nullable Object entry) {

@@ -5,6 +5,7 @@ import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.util.ClassUtils;
 
 import dev.ratelimit.config.PolicyDocuments;
 import dev.ratelimit.config.RateLimitProperties;
@@ -18,6 +19,10 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 	private static final String ENDPOINT = "dev.ratelimit.actuate.RateLimitEndpoint";
 
 	private static final String STAND_IN = "dev.ratelimit.gateway.DistributedRateLimiter$Config";
+
+	private static final String GATEWAY_ON_WEBMVC = "org.springframework.cloud.gateway.server.mvc.filter.FilterSupplier";
+
+	private static final String ROUTE_FILTERS = "dev.ratelimit.gateway.RateLimitFilterFunctions";
 
 	private final BindingReflectionHintsRegistrar bindings = new BindingReflectionHintsRegistrar();
 
@@ -34,6 +39,9 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 			.registerTypeIfPresent(classLoader, STAND_IN, MemberCategory.INVOKE_DECLARED_CONSTRUCTORS,
 					MemberCategory.INVOKE_PUBLIC_METHODS)
 			.registerTypeIfPresent(classLoader, ENDPOINT, MemberCategory.INVOKE_DECLARED_METHODS);
+		if (ClassUtils.isPresent(GATEWAY_ON_WEBMVC, classLoader)) {
+			hints.reflection().registerTypeIfPresent(classLoader, ROUTE_FILTERS, MemberCategory.INVOKE_PUBLIC_METHODS);
+		}
 	}
 
 }

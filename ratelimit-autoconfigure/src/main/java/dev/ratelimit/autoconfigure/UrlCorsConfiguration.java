@@ -52,9 +52,19 @@ class UrlCorsConfiguration {
 				.distinct()
 				.toList());
 			return new CorsHeaders((request) -> Stream
-				.concat(beans.obtain().stream(), chains.stream().flatMap((chain) -> chain.apply(request)))
+				.concat(beans.obtain().stream(), chains.stream().flatMap((chain) -> of(chain, request)))
 				.distinct()
 				.toList(), SingletonSupplier.of(() -> sources.orderedStream().toList())::obtain);
+		}
+
+		/** A matcher may fail on a request that Spring Security would reject. */
+		private static Stream<CorsFilter> of(ServletChain chain, HttpServletRequest request) {
+			try {
+				return chain.apply(request).stream();
+			}
+			catch (RuntimeException ex) {
+				return Stream.empty();
+			}
 		}
 
 		private static Stream<CorsFilter> cors(Object filter) {
@@ -81,7 +91,8 @@ class UrlCorsConfiguration {
 				.filter((chain) -> chain.matches(request))
 				.limit(1)
 				.flatMap((chain) -> chain.getFilters().stream())
-				.flatMap(OnServlet::cors);
+				.flatMap(OnServlet::cors)
+				.toList();
 		}
 
 	}
@@ -100,11 +111,16 @@ class UrlCorsConfiguration {
 			SingletonSupplier<List<CorsWebFilter>> beans = SingletonSupplier.of(() -> filters.orderedStream().toList());
 			return new ExchangeCorsHeaders(
 					(exchange) -> Flux.<WebFilter>fromIterable(beans.obtain())
-						.concatWith(Flux.fromStream(chains::stream).concatMap((chain) -> chain.apply(exchange))),
+						.concatWith(Flux.fromStream(chains::stream).concatMap((chain) -> of(chain, exchange))),
 					SingletonSupplier.of(() -> sources.orderedStream().toList())::obtain,
 					(exchange) -> Flux.fromStream(mappings::orderedStream)
 						.concatMap((mapping) -> mapping.getHandler(exchange))
 						.next());
+		}
+
+		/** A matcher may fail on a request that Spring Security would reject. */
+		private static Flux<WebFilter> of(ReactiveChain chain, ServerWebExchange exchange) {
+			return Flux.defer(() -> chain.apply(exchange)).onErrorComplete();
 		}
 
 	}
@@ -135,7 +151,7 @@ class UrlCorsConfiguration {
 
 	/** Filters of the chain of Spring Security that a request belongs to. */
 	@FunctionalInterface
-	interface ServletChain extends Function<HttpServletRequest, Stream<CorsFilter>> {
+	interface ServletChain extends Function<HttpServletRequest, List<CorsFilter>> {
 
 	}
 

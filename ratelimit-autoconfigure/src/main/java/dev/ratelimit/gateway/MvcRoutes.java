@@ -41,7 +41,7 @@ final class MvcRoutes {
 	/** The gateway calls an operation by its name with a small letter. */
 	private static void add(String routeId, RouteProperties route, List<RouteFilter> filters) {
 		for (FilterProperties filter : route.getFilters()) {
-			if (StringUtils.capitalize(filter.getName()).equals(RouteFilter.NAME)) {
+			if (RouteFilter.NAME.equals(StringUtils.capitalize(filter.getName()))) {
 				filters.add(new RouteFilter(RouteLimits.where(routeId), filter.getArgs()));
 			}
 		}

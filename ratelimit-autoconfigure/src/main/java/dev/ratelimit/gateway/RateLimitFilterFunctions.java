@@ -3,6 +3,8 @@ package dev.ratelimit.gateway;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.server.mvc.common.MvcUtils;
 import org.springframework.cloud.gateway.server.mvc.common.Shortcut;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.env.Environment;
 import org.springframework.util.Assert;
 import org.springframework.web.servlet.function.HandlerFilterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -42,9 +44,25 @@ public final class RateLimitFilterFunctions {
 
 	private static HandlerFilterFunction<ServerResponse, ServerResponse> filter(String policy, @Nullable Long cost) {
 		Assert.hasText(policy, "the RateLimit filter needs a policy");
-		return (request, next) -> MvcUtils.getApplicationContext(request)
-			.getBean(MvcRouteCheck.class)
-			.filter(request, next, policy, cost);
+		return (request, next) -> {
+			ApplicationContext context = MvcUtils.getApplicationContext(request);
+			MvcRouteCheck check = context.getBeanProvider(MvcRouteCheck.class).getIfAvailable();
+			if (check != null) {
+				return check.filter(request, next, policy, cost);
+			}
+			requireDisabled(context.getEnvironment());
+			return next.handle(request);
+		};
+	}
+
+	private static void requireDisabled(Environment environment) {
+		if (!"false".equalsIgnoreCase(environment.getProperty("ratelimit.enabled"))) {
+			throw new IllegalStateException(
+					"A route has the RateLimit filter, but the application has no limiter for it. "
+							+ "Do not exclude RateLimitGatewayMvcAutoConfiguration, nor disable the gateway by "
+							+ "'spring.cloud.gateway.server.webmvc.enabled'; add @RateLimitTest to a test such as @WebMvcTest. "
+							+ "To run without limits, set 'ratelimit.enabled' to false.");
+		}
 	}
 
 }

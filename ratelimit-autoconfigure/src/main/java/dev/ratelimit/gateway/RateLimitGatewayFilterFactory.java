@@ -12,48 +12,37 @@ import org.springframework.cloud.gateway.support.HasRouteId;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.Quota;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.web.CallCheck;
-import dev.ratelimit.web.CallDecisions;
 import dev.ratelimit.web.CallTrace;
 import dev.ratelimit.web.DimensionResolver;
 import dev.ratelimit.web.HttpAnswers;
 import dev.ratelimit.web.RequestResolver;
-import dev.ratelimit.web.WebCall;
-import dev.ratelimit.web.reactive.EventLoops;
-import dev.ratelimit.web.reactive.ExchangeDecisions;
-import dev.ratelimit.web.reactive.ExchangeWebCall;
 import dev.ratelimit.web.reactive.RefusedConnections;
 
 /**
  * The filter for routes: {@code - RateLimit=orders}, {@code - RateLimit=orders,5}, or in
- * the long form with {@code policy}, {@code cost} and {@code dimensions}.
- *
- * <p>
- * Resolves the request, checks it, and lets it pass or answers. Several of these on one
- * route hold together, see {@link dev.ratelimit.web.CallDecisions}.
+ * the long form with {@code policy}, {@code cost} and {@code dimensions}. Several of
+ * these on one route hold together, see {@link dev.ratelimit.web.CallDecisions}.
  */
 public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<RateLimitGatewayFilterFactory.Config> {
 
-	private final CallCheck check;
-
-	private final HttpAnswers answers;
-
-	private final CallTrace.Source traces;
-
-	private final RefusedConnections connections;
-
-	private final EventLoops loops = new EventLoops();
+	/** {@code null} to let every request pass. */
+	private final @Nullable RouteCheck check;
 
 	public RateLimitGatewayFilterFactory(RateLimiter limiter, RequestResolver resolver, HttpAnswers answers,
 			CallTrace.Source traces, RefusedConnections connections) {
+		this(new RouteCheck(limiter, resolver, answers, traces, connections));
+	}
+
+	private RateLimitGatewayFilterFactory(@Nullable RouteCheck check) {
 		super(Config.class);
-		this.check = new CallCheck(resolver, limiter);
-		this.answers = answers;
-		this.traces = traces;
-		this.connections = connections;
+		this.check = check;
+	}
+
+	/** Filters that let every request pass. */
+	static RateLimitGatewayFilterFactory disabled() {
+		return new RateLimitGatewayFilterFactory(null);
 	}
 
 	@Override
@@ -68,9 +57,8 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 
 			@Override
 			public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-				return ExchangeWebCall.of(exchange, config.getRouteId())
-					.flatMap((call) -> decide(call, policy, config, exchange)
-						.flatMap((decision) -> enforce(decision, config, exchange, chain)));
+				RouteCheck check = RateLimitGatewayFilterFactory.this.check;
+				return (check != null) ? check.filter(exchange, chain, policy, config) : chain.filter(exchange);
 			}
 
 			@Override
@@ -79,31 +67,6 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 			}
 
 		};
-	}
-
-	private Mono<Decision> decide(WebCall call, String policy, Config config, ServerWebExchange exchange) {
-		CallDecisions charged = config.isAlone() ? null : exchange.getAttribute(CallDecisions.ATTRIBUTE);
-		CallCheck.Subject subject = new CallCheck.Subject(call, policy, config.getCost(), config.getDimensions(),
-				charged, null);
-		return this.loops.decided(this.check.decide(subject), exchange);
-	}
-
-	/** Lets the exchange pass or refuses it. */
-	private Mono<Void> enforce(Decision decision, Config config, ServerWebExchange exchange, GatewayFilterChain chain) {
-		CallDecisions.Edge edge = config.isAlone() ? CallDecisions.Edge.ALONE : CallDecisions.Edge.REQUEST;
-		if (decision.allowed() && !ExchangeDecisions.of(exchange, this.answers).add(decision, edge, true)) {
-			return chain.filter(exchange);
-		}
-		return Mono.deferContextual((context) -> {
-			CallTrace trace = this.traces.decided(decision, context.getOrDefault(CallTrace.Source.CONTEXT_KEY, null));
-			if (!decision.allowed()) {
-				return this.connections.refused(decision, exchange, Mono
-					.defer(() -> ExchangeDecisions.refuse(this.answers.answer(decision, trace.id()), exchange)));
-			}
-			this.connections.passed(exchange);
-			return chain
-				.filter((decision.receipt().settling() != null) ? SettlingResponse.readable(exchange) : exchange);
-		});
 	}
 
 	/**
@@ -157,7 +120,7 @@ public class RateLimitGatewayFilterFactory extends AbstractGatewayFilterFactory<
 		}
 
 		/** Dimensions of its own may make it another counter than that of other edges. */
-		private boolean isAlone() {
+		boolean isAlone() {
 			return !this.dimensions.isEmpty();
 		}
 

@@ -41,6 +41,10 @@ public final class RateLimitGatewayMvcAutoConfiguration {
 	@Bean
 	FilterSupplier rateLimitFilterSupplier(Environment environment) {
 		MvcRoutes.filters(environment).forEach(MvcRoutes::requireValid);
+		return routeFilters();
+	}
+
+	static FilterSupplier routeFilters() {
 		List<Method> filters = Arrays.stream(RateLimitFilterFunctions.class.getMethods())
 			.filter((method) -> method.isAnnotationPresent(Shortcut.class))
 			.toList();

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -13,6 +14,8 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.beans.factory.aot.AotServices;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.cloud.gateway.server.mvc.filter.FilterSupplier;
 
 import dev.ratelimit.config.PolicyProperties;
 import dev.ratelimit.config.RateLimitProperties;
@@ -58,10 +61,25 @@ class RateLimitRuntimeHintsTests {
 			.withMemberCategory(MemberCategory.INVOKE_DECLARED_METHODS)).accepts(this.hints);
 	}
 
-	/** As Spring finds them. */
+	@Test
+	void filtersOfTheGatewayOnWebMvcCanBeCalledWhereThereIsOne() {
+		assertThat(routeFilters()).accepts(this.hints);
+		assertThat(routeFilters()).rejects(hints(new FilteredClassLoader(FilterSupplier.class)));
+	}
+
+	private static Predicate<RuntimeHints> routeFilters() {
+		return RuntimeHintsPredicates.reflection()
+			.onType(TypeReference.of("dev.ratelimit.gateway.RateLimitFilterFunctions"))
+			.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS);
+	}
+
 	private static RuntimeHints hints() {
+		return hints(RateLimitRuntimeHintsTests.class.getClassLoader());
+	}
+
+	/** As Spring finds them. */
+	private static RuntimeHints hints(ClassLoader classes) {
 		RuntimeHints hints = new RuntimeHints();
-		ClassLoader classes = RateLimitRuntimeHintsTests.class.getClassLoader();
 		AotServices.factories()
 			.load(RuntimeHintsRegistrar.class)
 			.stream()

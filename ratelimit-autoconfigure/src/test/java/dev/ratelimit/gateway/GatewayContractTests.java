@@ -268,6 +268,31 @@ class GatewayContractTests {
 		}
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void disabledFilterLetsEveryRequestPass(GatewayKind gateway) {
+		try (ConfigurableApplicationContext context = gateway.start(upstream(), List.of("orders =RateLimit=orders,3"),
+				properties("ratelimit.enabled=false"))) {
+			for (String path : List.of("/orders/hello", "/orders/hello", "/in-java/hello", "/in-java/hello")) {
+				HttpResponse<String> response = get(context, path, "X-API-Key", this.key);
+				assertThat(response.statusCode()).as(path).isEqualTo(200);
+				assertThat(response.body()).isEqualTo("hello");
+				assertThat(response.headers().map()).doesNotContainKey("x-ratelimit-policy");
+			}
+		}
+	}
+
+	@Test
+	void routeInJavaWithoutALimiterNamesTheFix(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = GatewayKind.WEBMVC.start(upstream(), List.of(),
+				properties("spring.autoconfigure.exclude=" + GatewayKind.WEBMVC.excluded() + ','
+						+ RateLimitGatewayMvcAutoConfiguration.class.getName()))) {
+			assertThat(get(context, "/in-java/hello", "X-API-Key", this.key).statusCode()).isEqualTo(500);
+			assertThat(output).contains("Do not exclude RateLimitGatewayMvcAutoConfiguration")
+				.contains("set 'ratelimit.enabled' to false");
+		}
+	}
+
 	static Stream<Arguments> settled() {
 		return Stream.of(GatewayKind.values())
 			.flatMap((gateway) -> Stream.of("chat", "chat-entry")

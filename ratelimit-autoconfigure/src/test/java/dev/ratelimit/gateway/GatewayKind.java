@@ -47,6 +47,10 @@ enum GatewayKind {
 		this.excluded = excluded;
 	}
 
+	String excluded() {
+		return this.excluded;
+	}
+
 	/**
 	 * Starts the gateway.
 	 * @param upstream where all routes lead

@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -17,12 +18,15 @@ import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.server.SecurityWebFilterChain;
 import org.springframework.security.web.server.util.matcher.PathPatternParserServerWebExchangeMatcher;
+import org.springframework.security.web.util.matcher.RequestMatcher;
 import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
+import org.springframework.web.cors.reactive.CorsWebFilter;
 import org.springframework.web.filter.CorsFilter;
+import reactor.core.publisher.Mono;
 
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
@@ -75,6 +79,22 @@ class UrlCorsTests {
 				.toCompletableFuture()
 				.join()
 				.remaining()).isEqualTo(9);
+		}
+	}
+
+	/** Only the filter that is a bean is left. */
+	@ParameterizedTest
+	@EnumSource(names = { "SERVLET", "REACTIVE" })
+	void failingMatcherOfSpringSecurityLeavesTheOtherFilters(UrlStack stack) {
+		Class<?> settings = (stack == UrlStack.SERVLET) ? ServletFailingMatcher.class : ReactiveFailingMatcher.class;
+		try (ConfigurableApplicationContext context = stack.start(List.of(settings),
+				"ratelimit.policies.address.limits.per-ip.by=ip", "ratelimit.policies.address.limits.per-ip.quota=1/h",
+				"ratelimit.urls.early.path=/shop/**", "ratelimit.urls.early.policy=address",
+				"ratelimit.urls.early.before-authentication=true")) {
+			get(context, "/shop/a", "Origin", SHOP);
+			HttpResponse<String> refused = get(context, "/shop/a", "Origin", SHOP);
+			assertThat(refused.statusCode()).isEqualTo(429);
+			assertThat(refused.headers().allValues("Access-Control-Allow-Origin")).containsExactly(SHOP);
 		}
 	}
 
@@ -168,6 +188,35 @@ class UrlCorsTests {
 				.cors((cors) -> cors.configurationSource((exchange) -> shop()))
 				.authorizeExchange((exchanges) -> exchanges.anyExchange().permitAll())
 				.build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ServletFailingMatcher extends LateCorsFilter {
+
+		@Bean
+		@Order(1)
+		SecurityFilterChain failing(HttpSecurity http) throws Exception {
+			return http.securityMatcher((RequestMatcher) (request) -> {
+				throw new IllegalArgumentException("fails");
+			}).build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ReactiveFailingMatcher {
+
+		@Bean
+		CorsWebFilter cors() {
+			return new CorsWebFilter((exchange) -> shop());
+		}
+
+		@Bean
+		@Order(1)
+		SecurityWebFilterChain failing(ServerHttpSecurity http) {
+			return http.securityMatcher((exchange) -> Mono.error(new IllegalArgumentException("fails"))).build();
 		}
 
 	}

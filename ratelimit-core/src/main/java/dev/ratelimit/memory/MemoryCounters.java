@@ -177,6 +177,14 @@ public final class MemoryCounters implements Counters {
 	}
 
 	/**
+	 * Forgets all counters, which start full again, and all recorded requests.
+	 */
+	public void clear() {
+		this.cells.invalidateAll();
+		this.records.clear();
+	}
+
+	/**
 	 * The current number of counters, at most the maximum.
 	 */
 	public long size() {

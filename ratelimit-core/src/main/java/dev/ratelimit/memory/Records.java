@@ -120,6 +120,11 @@ final class Records {
 		return true;
 	}
 
+	void clear() {
+		this.records.invalidateAll();
+		this.corrected.invalidateAll();
+	}
+
 	/** The grant that a locked record leads to. */
 	private static final class Decided {
 

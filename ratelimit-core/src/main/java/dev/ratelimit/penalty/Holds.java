@@ -58,6 +58,10 @@ final class Holds {
 		this.byKey.remove(key);
 	}
 
+	void clear() {
+		this.byKey.clear();
+	}
+
 	/** Removes what the fleet's list once had and has no more. */
 	void retainListed(Set<String> keys) {
 		this.byKey.values().removeIf((hold) -> hold.listed() && !keys.contains(hold.caller().key()));

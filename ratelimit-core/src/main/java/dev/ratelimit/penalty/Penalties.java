@@ -274,6 +274,15 @@ public final class Penalties {
 		}
 	}
 
+	/**
+	 * Ends all cool-downs and bans in this instance and forgets all offences.
+	 */
+	public void clear() {
+		this.bans.clear();
+		this.coolDowns.clear();
+		this.offenders.invalidateAll();
+	}
+
 	/** Puts a cool-down or a ban in force. */
 	void hold(CallerKey caller, boolean ban, long nanos, boolean listed) {
 		long now = this.nanos.getAsLong();

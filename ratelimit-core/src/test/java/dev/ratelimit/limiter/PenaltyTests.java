@@ -86,6 +86,21 @@ class PenaltyTests extends PenaltyContract {
 	}
 
 	@Test
+	void clearedPenaltiesAreOverAndTheirOffencesAreForgotten() {
+		Penalties penalties = penalties(this::nanos);
+		PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(TERMS).build(), counters(micros()),
+				new CounterKeys("rl"), penalties);
+		offend(limiter, 6);
+		assertThat(penalties.banned()).isOne();
+		penalties.clear();
+		assertThat(penalties.banned()).isZero();
+		pass(Duration.ofSeconds(2));
+		assertThat(check(limiter, ANN).allowed()).isTrue();
+		offend(limiter, 2);
+		assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.COOL_DOWN);
+	}
+
+	@Test
 	void bannedCallerIsAdmittedAfterItsBan() {
 		PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(TERMS).build());
 		offend(limiter, 6);

@@ -11,11 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class SettableClock implements InstantSource {
 
-	/** No counter takes longer than 50 years to be full. */
-	private static final long LONGER_THAN_ANY_COUNTER = Duration.ofDays(60 * 365).toNanos();
-
 	private final long start;
 
+	/** Nanoseconds that the clock has gone back by starting over. */
 	private final AtomicLong forgotten = new AtomicLong();
 
 	private final AtomicLong micros;
@@ -55,11 +53,10 @@ public final class SettableClock implements InstantSource {
 	}
 
 	/**
-	 * Goes back to the start, as if all that was counted had been forgotten.
+	 * Goes back to the start. The time by which counters expire stays.
 	 */
 	void startOver() {
-		this.micros.set(this.start);
-		this.forgotten.addAndGet(LONGER_THAN_ANY_COUNTER);
+		this.forgotten.addAndGet((this.micros.getAndSet(this.start) - this.start) * 1_000);
 	}
 
 	/**

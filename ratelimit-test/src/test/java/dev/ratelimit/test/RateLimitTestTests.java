@@ -8,6 +8,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.core.env.Environment;
+import org.springframework.test.context.TestContext;
+import org.springframework.test.context.TestContextManager;
 import org.springframework.test.web.reactive.server.WebTestClient;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -44,6 +46,18 @@ class RateLimitTestTests {
 		assertThatExchange(report()).isRefusedBy("per-ip").hasRetryAfterOfAtLeast(Duration.ofSeconds(30));
 		this.clock.advance(Duration.ofSeconds(30));
 		assertThatExchange(report()).isNotRefused();
+	}
+
+	@Test
+	void forgottenCountersDoNotComeBack() {
+		assertThatExchange(report()).isNotRefused().hasRemaining(1);
+		assertThatExchange(report()).isNotRefused().hasRemaining(0);
+		assertThatExchange(report()).isRefused();
+		TestContext test = new TestContextManager(getClass()).getTestContext();
+		for (int i = 0; i < 5; i++) {
+			new FullCountersPerTest().beforeTestMethod(test);
+		}
+		assertThatExchange(report()).isNotRefused().hasRemaining(1);
 	}
 
 	@Test

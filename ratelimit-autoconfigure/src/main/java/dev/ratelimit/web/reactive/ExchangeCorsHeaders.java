@@ -51,11 +51,9 @@ public final class ExchangeCorsHeaders {
 		if (!isCorsRequest(exchange)) {
 			return answer.get();
 		}
-		// The matcher of a chain may fail on a request that Spring Security would reject.
 		return Flux.defer(() -> this.filters.apply(exchange))
 			.distinct()
 			.collectList()
-			.onErrorReturn(List.of())
 			.flatMap((filters) -> write(filters, exchange,
 					() -> isValid(exchange) ? byHandler(exchange, answer) : done(exchange)));
 	}

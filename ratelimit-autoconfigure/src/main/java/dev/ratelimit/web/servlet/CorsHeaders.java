@@ -48,7 +48,7 @@ public final class CorsHeaders {
 			answer.write();
 			return;
 		}
-		write(filters(request), request, response, () -> {
+		write(this.filters.apply(request), request, response, () -> {
 			if (isValid(request, response)) {
 				answer.write();
 			}
@@ -64,16 +64,6 @@ public final class CorsHeaders {
 		filters.get(0)
 			.doFilter(request, response,
 					(next, written) -> write(filters.subList(1, filters.size()), request, response, answer));
-	}
-
-	/** The matcher of a chain may fail on a request that Spring Security would reject. */
-	private List<CorsFilter> filters(HttpServletRequest request) {
-		try {
-			return this.filters.apply(request);
-		}
-		catch (RuntimeException ex) {
-			return List.of();
-		}
 	}
 
 	/** Spring cannot read every origin that a caller may send. */

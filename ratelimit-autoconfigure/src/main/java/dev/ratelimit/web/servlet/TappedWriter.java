@@ -29,6 +29,8 @@ final class TappedWriter extends PrintWriter {
 	/** Has a lock of its own, which is no monitor since JDK 21. */
 	private final OutputStreamWriter encoder;
 
+	private volatile boolean closed;
+
 	TappedWriter(OutputStream stream, String encoding) throws UnsupportedEncodingException {
 		super(Writer.nullWriter());
 		this.stream = stream;
@@ -73,6 +75,10 @@ final class TappedWriter extends PrintWriter {
 
 	@Override
 	public void flush() {
+		if (this.closed) {
+			// checkError() flushes, and a clean end is no error.
+			return;
+		}
 		call(() -> {
 			this.encoder.flush();
 			this.stream.flush();
@@ -81,6 +87,7 @@ final class TappedWriter extends PrintWriter {
 
 	@Override
 	public void close() {
+		this.closed = true;
 		call(this.encoder::close);
 	}
 

@@ -72,6 +72,15 @@ class TappedWriterTests {
 	}
 
 	@Test
+	void closeIsNoError() throws Exception {
+		PrintWriter tapped = new TappedWriter(this.bytes, "UTF-8");
+		tapped.print("hello");
+		tapped.close();
+		assertThat(tapped.checkError()).isFalse();
+		assertThat(this.bytes.toString(StandardCharsets.UTF_8)).isEqualTo("hello");
+	}
+
+	@Test
 	void closedWriterWritesNothing() throws Exception {
 		PrintWriter tapped = new TappedWriter(this.bytes, "UTF-8");
 		tapped.close();
