@@ -3,6 +3,8 @@ package dev.ratelimit.aop;
 import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The annotations of methods that an edge in front of them limits, such as the
@@ -11,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallLimits {
 
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
 	private final RateLimitedMethods methods;
 
 	CallLimits(RateLimitedMethods methods) {
@@ -18,9 +22,9 @@ public final class CallLimits {
 	}
 
 	/**
-	 * The limit of a method, {@code null} if it has none.
+	 * The limit of a method, {@code null} if it has none, or one that needs the
+	 * arguments: only the proxy can apply that.
 	 * @param type class of the bean, not of its proxy
-	 * @throws IllegalStateException if the annotation needs the arguments
 	 */
 	public @Nullable Limit find(Method method, Class<?> type) {
 		RateLimitedMethod found = this.methods.find(method, type);
@@ -28,9 +32,11 @@ public final class CallLimits {
 			return null;
 		}
 		if (found.limits().size() > 1 || found.needsArguments() || found.fallback() != null || found.decision() >= 0) {
-			throw new IllegalStateException("@RateLimited on " + found.name()
-					+ ": calls are limited before their arguments are known, so that only one policy and a number as"
-					+ " cost can be named: move the other settings to a bean that the method calls");
+			logger
+				.warn("@RateLimited on {}: the proxy of the bean limits the method, not the interceptor of the server."
+						+ " The interceptor decides before there are arguments: it needs one policy and a number as cost,"
+						+ " and no key, condition, fallbackMethod or parameter of type Decision", found.name());
+			return null;
 		}
 		MethodLimit limit = found.limits().get(0);
 		return new Limit(limit.policy(), limit.constantCost());
@@ -52,9 +58,10 @@ public final class CallLimits {
 	public interface Edge {
 
 		/**
-		 * Whether it has limited the current call of a method of this class.
+		 * Whether it has limited the current call, and this method serves that call.
+		 * @param type class of the bean, not of its proxy
 		 */
-		boolean hasLimited(Class<?> type);
+		boolean hasLimited(Class<?> type, Method method);
 
 	}
 

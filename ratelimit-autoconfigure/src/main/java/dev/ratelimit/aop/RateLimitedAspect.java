@@ -1,5 +1,6 @@
 package dev.ratelimit.aop;
 
+import java.lang.reflect.Method;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -66,7 +67,7 @@ final class RateLimitedAspect implements MethodInterceptor {
 		Object target = invocation.getThis();
 		Class<?> type = (target != null) ? ClassUtils.getUserClass(target) : invocation.getMethod().getDeclaringClass();
 		RateLimitedMethod method = this.methods.find(invocation.getMethod(), type);
-		if (method == null || isLimitedBefore(type)) {
+		if (method == null || isLimitedBefore(type, invocation.getMethod())) {
 			return invocation.proceed();
 		}
 		CurrentCall found = this.currentCall.finder().get();
@@ -79,9 +80,9 @@ final class RateLimitedAspect implements MethodInterceptor {
 		};
 	}
 
-	private boolean isLimitedBefore(Class<?> type) {
+	private boolean isLimitedBefore(Class<?> type, Method method) {
 		for (int i = 0; i < this.edges.size(); i++) {
-			if (this.edges.get(i).hasLimited(type)) {
+			if (this.edges.get(i).hasLimited(type, method)) {
 				return true;
 			}
 		}

@@ -2,14 +2,19 @@ package dev.ratelimit.grpc;
 
 import java.lang.reflect.Method;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
 import io.grpc.BindableService;
 import io.grpc.ServerMethodDefinition;
+import io.grpc.stub.StreamObserver;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -25,7 +30,6 @@ final class AnnotatedServices {
 
 	/**
 	 * The limits by the full name of the method.
-	 * @throws IllegalStateException if an annotation needs the arguments of a call
 	 */
 	static Map<String, CallLimits.Limit> limits(Stream<BindableService> services, CallLimits annotations) {
 		Map<String, CallLimits.Limit> limits = new HashMap<>();
@@ -33,7 +37,7 @@ final class AnnotatedServices {
 			Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(service));
 			for (ServerMethodDefinition<?, ?> method : service.bindService().getMethods()) {
 				String name = method.getMethodDescriptor().getFullMethodName();
-				CallLimits.Limit limit = find(type, name.substring(name.lastIndexOf('/') + 1), annotations);
+				CallLimits.Limit limit = find(type, name, annotations);
 				if (limit != null) {
 					limits.put(name, limit);
 				}
@@ -44,7 +48,7 @@ final class AnnotatedServices {
 
 	private static CallLimits.@Nullable Limit find(Class<?> type, String name, CallLimits annotations) {
 		for (Method method : ReflectionUtils.getUniqueDeclaredMethods(type)) {
-			if (plain(method.getName()).equals(plain(name))) {
+			if (serves(method, name)) {
 				CallLimits.Limit limit = annotations.find(method, type);
 				if (limit != null) {
 					return limit;
@@ -52,6 +56,22 @@ final class AnnotatedServices {
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * Whether a method of a service serves calls: it has the name, and is no other method
+	 * of that name.
+	 * @param name full name of what is called
+	 */
+	static boolean serves(Method method, String name) {
+		return plain(method.getName()).equals(plain(name.substring(name.lastIndexOf('/') + 1)))
+				&& (List.of(method.getParameterTypes()).contains(StreamObserver.class)
+						|| KotlinDetector.isSuspendingFunction(method) || isReactive(method.getReturnType()));
+	}
+
+	private static boolean isReactive(Class<?> type) {
+		return type.getName().equals("kotlinx.coroutines.flow.Flow") || (!CompletionStage.class.isAssignableFrom(type)
+				&& ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null);
 	}
 
 	/**

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.Quota;
+import dev.ratelimit.Request;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.caller.Epochs;
 import dev.ratelimit.grpc.v1.CheckRequest;
@@ -62,7 +63,7 @@ final class LeaseCalls {
 			store = store();
 			expiry = expiry(message);
 			long least = least(message);
-			way = new MessageChecks.Way(LEASE, (request) -> request.atLeast(least));
+			way = new MessageChecks.Way(LEASE, (request) -> request(request, message.getPermits(), least));
 		}
 		catch (StatusException ex) {
 			answer.fail(ex);
@@ -87,6 +88,15 @@ final class LeaseCalls {
 					send(store, decision, message.getPermits(), expiry, answer);
 				}
 			});
+	}
+
+	/**
+	 * An id names a lease of these permits, so that no retry gets those of a larger one
+	 * or of a check.
+	 */
+	private static Request request(Request request, long permits, long least) {
+		String id = request.idempotencyKey();
+		return request.atLeast(least).withIdempotencyKey((id != null) ? "lease " + permits + ' ' + id : null);
 	}
 
 	private void send(Store store, Decision taken, long permits, Duration expiry, UnaryAnswer<LeaseResponse> answer) {

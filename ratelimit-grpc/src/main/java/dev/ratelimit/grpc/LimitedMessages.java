@@ -15,6 +15,8 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
 
@@ -25,6 +27,8 @@ import dev.ratelimit.Decision;
  * handled one has at most one waiting here.
  */
 final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
+
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
 	private final ServerCall.Listener<Q> service;
 
@@ -47,6 +51,9 @@ final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
 	private volatile boolean cancelled;
 
 	private volatile boolean refused;
+
+	/** Whether the service knows that the call has ended. */
+	private boolean ended;
 
 	/**
 	 * @param service where admitted messages go
@@ -77,12 +84,12 @@ final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
 	@Override
 	public void onCancel() {
 		this.cancelled = true;
-		pass(this.service::onCancel);
+		end(this.service::onCancel);
 	}
 
 	@Override
 	public void onComplete() {
-		pass(this.service::onComplete);
+		end(this.service::onComplete);
 	}
 
 	@Override
@@ -90,7 +97,21 @@ final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
 		pass(this.service::onReady);
 	}
 
-	/** After a refusal the service gets no more events. */
+	private void end(Runnable event) {
+		add(() -> {
+			endOnce(event);
+			return true;
+		});
+	}
+
+	private void endOnce(Runnable event) {
+		if (!this.ended) {
+			this.ended = true;
+			event.run();
+		}
+	}
+
+	/** After a refusal or a fault the service gets no more events but the end. */
 	private void pass(Runnable event) {
 		add(() -> {
 			if (!this.refused) {
@@ -108,22 +129,23 @@ final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
 			}
 			this.busy = true;
 		}
-		passOn();
+		try {
+			passOn();
+		}
+		catch (RuntimeException | Error ex) {
+			// A fault of the service: gRPC ends the call.
+			synchronized (this) {
+				this.refused = true;
+				this.busy = false;
+			}
+			throw ex;
+		}
 	}
 
 	private void passOn() {
-		for (BooleanSupplier event = next(); event != null; event = next()) {
-			boolean more = false;
-			try {
-				more = event.getAsBoolean();
-			}
-			catch (RuntimeException ex) {
-				refuse(Statuses.of(ex));
-				more = true;
-			}
-			if (!more) {
-				return;
-			}
+		BooleanSupplier event = next();
+		while (event != null && event.getAsBoolean()) {
+			event = next();
 		}
 	}
 
@@ -139,10 +161,17 @@ final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
 			this.service.onMessage(message);
 			return true;
 		}
-		if (this.cancelled || this.refused) {
+		if (this.refused || hasCallerLeft()) {
 			return true;
 		}
-		CompletableFuture<Decision> decision = this.check.get();
+		CompletableFuture<Decision> decision;
+		try {
+			decision = this.check.get();
+		}
+		catch (RuntimeException ex) {
+			refuse(Statuses.of(ex));
+			return true;
+		}
 		if (decision.isDone()) {
 			decided(decision, message);
 			return true;
@@ -150,27 +179,33 @@ final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
 		Context context = Context.current();
 		decision.whenComplete((decided, failure) -> {
 			try {
-				this.executor.execute(context.wrap(() -> continueWith(decision, message)));
+				this.executor.execute(context.wrap(() -> continueWith(() -> decided(decision, message))));
 			}
 			catch (RejectedExecutionException ex) {
 				if (decided != null) {
 					decided.giveBack();
 				}
-				refuse(Statuses.busy());
-				passOn();
+				context.run(() -> continueWith(() -> refuse(Statuses.busy())));
 			}
 		});
 		return false;
 	}
 
-	private void continueWith(CompletableFuture<Decision> decision, Q message) {
+	/** Not on a thread of gRPC, which would report a fault of the service. */
+	private void continueWith(Runnable step) {
 		try {
-			decided(decision, message);
+			step.run();
+			passOn();
 		}
-		catch (RuntimeException ex) {
-			refuse(Statuses.of(ex));
+		catch (RuntimeException | Error ex) {
+			logger.error("A gRPC service failed; its call ends", ex);
+			continueWith(() -> refuse(Statuses.of(ex)));
 		}
-		passOn();
+	}
+
+	/** The context ends before the event of it comes. */
+	private boolean hasCallerLeft() {
+		return this.cancelled || Context.current().isCancelled();
 	}
 
 	private void decided(CompletableFuture<Decision> future, Q message) {
@@ -178,25 +213,31 @@ final class LimitedMessages<Q> extends ServerCall.Listener<Q> {
 		if (decision == null) {
 			refuse(Statuses.of(new IllegalStateException("no decision")));
 		}
-		else if (this.cancelled) {
+		else if (hasCallerLeft()) {
 			decision.giveBack();
 		}
 		else if (decision.allowed()) {
 			this.service.onMessage(message);
 		}
 		else {
-			refuse(this.refusal.apply(decision));
+			refuse(refusal(decision));
+		}
+	}
+
+	private Throwable refusal(Decision decision) {
+		try {
+			return this.refusal.apply(decision);
+		}
+		catch (RuntimeException ex) {
+			return Statuses.of(ex);
 		}
 	}
 
 	/** To the service it looks as if its caller had left. */
 	private void refuse(Throwable error) {
-		boolean before = this.refused;
 		this.refused = true;
 		this.call.refuse(error);
-		if (!before) {
-			this.service.onCancel();
-		}
+		endOnce(this.service::onCancel);
 	}
 
 	/**

@@ -1,7 +1,9 @@
 package dev.ratelimit.grpc;
 
+import java.security.Principal;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ForkJoinPool;
 import java.util.stream.Stream;
 
@@ -11,6 +13,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.grpc.ObservationGrpcServerInterceptor;
 import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -70,11 +73,16 @@ public final class RateLimitGrpcAutoConfiguration {
 	/** The annotations are known when all beans are there. */
 	@Bean
 	SmartInitializingSingleton rateLimitGrpcAnnotations(MethodPolicies methods, ObjectProvider<CallLimits> limits,
-			ObjectProvider<BindableService> services) {
+			ObjectProvider<BindableService> services, ObjectProvider<CallerTokens> tokens) {
 		return () -> {
 			CallLimits annotations = limits.getIfAvailable();
-			methods
-				.annotated((annotations != null) ? AnnotatedServices.limits(services.stream(), annotations) : Map.of());
+			Map<String, CallLimits.Limit> annotated = (annotations != null)
+					? AnnotatedServices.limits(services.stream(), annotations) : Map.of();
+			if (!annotated.isEmpty() && tokens.getIfAvailable() instanceof SeveralDecoders several) {
+				throw several.failure("@RateLimited", "@RateLimited limits the gRPC method '"
+						+ annotated.keySet().stream().sorted().findFirst().orElseThrow() + "'");
+			}
+			methods.annotated(annotated);
 		};
 	}
 
@@ -131,14 +139,34 @@ public final class RateLimitGrpcAutoConfiguration {
 
 	/** Where nothing is limited over gRPC, it does not matter which decoder is meant. */
 	private static CallerTokens severalDecoders(GrpcProperties grpc, String type) {
+		SeveralDecoders several = new SeveralDecoders(type);
 		if (!grpc.enabled() && grpc.methods().isEmpty()) {
-			return CallerTokens.NONE;
+			return several;
 		}
 		String field = grpc.enabled() ? "ratelimit.grpc.enabled" : "ratelimit.grpc.methods";
-		throw new InvalidPolicyException(field,
-				"'" + field + "' is set, but the application has several beans of type " + type
-						+ " and none is primary: tokens of gRPC callers could not be verified.",
-				"Mark the bean that verifies them with @Primary.");
+		throw several.failure(field, "'" + field + "' is set");
+	}
+
+	/**
+	 * For an application that limits nothing over gRPC. Annotations are read when all
+	 * tokens are there.
+	 *
+	 * @param type of the decoders
+	 */
+	private record SeveralDecoders(String type) implements CallerTokens {
+
+		@Override
+		public CompletableFuture<@Nullable Principal> verify(String token) {
+			return NONE.verify(token);
+		}
+
+		InvalidPolicyException failure(String field, String cause) {
+			return new InvalidPolicyException(field,
+					cause + ", but the application has several beans of type " + this.type
+							+ " and none is primary: tokens of gRPC callers could not be verified.",
+					"Mark the bean that verifies them with @Primary.");
+		}
+
 	}
 
 	/**

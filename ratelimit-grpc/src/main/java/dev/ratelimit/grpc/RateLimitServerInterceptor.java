@@ -1,5 +1,6 @@
 package dev.ratelimit.grpc;
 
+import java.lang.reflect.Method;
 import java.security.Principal;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -21,6 +22,8 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.protobuf.StatusProto;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import dev.ratelimit.Decision;
 import dev.ratelimit.web.CallCheck;
@@ -37,9 +40,12 @@ import dev.ratelimit.web.HttpAnswers;
  */
 public final class RateLimitServerInterceptor implements ServerInterceptor {
 
+	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
+
 	private static final String DOMAIN = "ratelimit";
 
-	private static final Context.Key<Boolean> LIMITED = Context.key("ratelimit-limited");
+	/** The full name of the method that was called. */
+	private static final Context.Key<String> LIMITED = Context.key("ratelimit-limited");
 
 	private final MethodPolicies policies;
 
@@ -133,10 +139,14 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 	}
 
 	/**
-	 * Whether the current call of a class has passed an interceptor that limited it.
+	 * Whether an interceptor has limited the current call, and this method serves it.
 	 */
-	static boolean hasLimited(Class<?> type) {
-		return BindableService.class.isAssignableFrom(type) && LIMITED.get() != null;
+	static boolean hasLimited(Class<?> type, Method method) {
+		if (!BindableService.class.isAssignableFrom(type)) {
+			return false;
+		}
+		String limited = LIMITED.get();
+		return limited != null && AnnotatedServices.serves(method, limited);
 	}
 
 	private <Q, A> void decided(@Nullable Decision decision, @Nullable Throwable failure, CallTrace trace,
@@ -154,9 +164,11 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 		else {
 			trace.decided(decision);
 			try {
-				listener.open(Contexts.interceptCall(Context.current().withValue(LIMITED, true), call, headers, next));
+				Context limited = Context.current().withValue(LIMITED, call.getMethodDescriptor().getFullMethodName());
+				listener.open(Contexts.interceptCall(limited, call, headers, next));
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
+				logger.error("A gRPC service failed; its call ends", ex);
 				close(call, Statuses.of(ex));
 			}
 		}

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import io.grpc.BindableService;
@@ -19,11 +20,18 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import dev.ratelimit.aop.RateLimited;
+import dev.ratelimit.config.InvalidPolicyException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -31,6 +39,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 /**
  * Services of the application whose methods are limited by an annotation.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class AnnotatedServiceTests {
 
 	private static final String[] PROPERTIES = { "ratelimit.grpc.enabled=false",
@@ -71,10 +80,38 @@ class AnnotatedServiceTests {
 	}
 
 	@Test
-	void annotationThatNeedsTheArgumentsFailsTheStart() {
-		assertThat(GrpcApplication.failure(List.of(ByKey.class), PROPERTIES))
-			.hasMessageContaining("@RateLimited on KeyService.check")
-			.hasMessageContaining("before their arguments are known");
+	void annotationThatNeedsTheArgumentsIsLeftToTheProxy(CapturedOutput output) throws Exception {
+		try (GrpcApplication application = start(List.of(ByKey.class))) {
+			assertThat(output)
+				.containsOnlyOnce("@RateLimited on KeyService.check: the proxy of the bean limits the method");
+			assertThat(codes(application, true, 5)).endsWith(Status.Code.OK, Status.Code.UNKNOWN);
+		}
+	}
+
+	@Test
+	void overloadThatServesNoCallsIsNotRead(CapturedOutput output) throws Exception {
+		try (GrpcApplication application = start(List.of(Overloaded.class))) {
+			assertThat(output).doesNotContain("the proxy of the bean limits");
+			assertThat(codes(application, true, 3)).containsOnly(Status.Code.OK);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void otherMethodsOfTheServiceAreLimitedDuringALimitedCall(boolean overload) throws Exception {
+		try (GrpcApplication application = start(List.of(Selfish.class))) {
+			application.bean(Selfish.class).overload = overload;
+			assertThat(codes(application, true, 2)).containsExactly(Status.Code.OK, Status.Code.UNKNOWN);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { TestTokens.SeveralReactive.class, TestTokens.SeveralBlocking.class })
+	void severalDecodersWithoutAPrimaryOneFailTheStart(Class<?> decoders) {
+		assertThat(GrpcApplication.failure(List.of(OnMethods.class, decoders), PROPERTIES))
+			.isInstanceOf(InvalidPolicyException.class)
+			.hasMessageContaining("@RateLimited limits the gRPC method 'grpc.health.v1.Health/Check'")
+			.hasMessageContaining("@Primary");
 	}
 
 	private static GrpcApplication start(List<Class<?>> beans, String... more) {
@@ -140,6 +177,73 @@ class AnnotatedServiceTests {
 		@Bean
 		KeyService service() {
 			return new KeyService();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Overloaded {
+
+		@Bean
+		OverloadedService service() {
+			return new OverloadedService();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Selfish {
+
+		private volatile boolean overload;
+
+		@Bean
+		SelfishService service(ObjectProvider<SelfishService> self) {
+			return new SelfishService((id) -> {
+				if (this.overload) {
+					self.getObject().check(id);
+				}
+				else {
+					self.getObject().row(id);
+				}
+			});
+		}
+
+	}
+
+	static class OverloadedService extends HealthGrpc.HealthImplBase {
+
+		@Override
+		public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> observer) {
+			serve(observer);
+		}
+
+		@RateLimited(policy = "strict", key = "#p0")
+		public void check(String id) {
+		}
+
+	}
+
+	static class SelfishService extends HealthGrpc.HealthImplBase {
+
+		private final Consumer<String> during;
+
+		SelfishService(Consumer<String> during) {
+			this.during = during;
+		}
+
+		@Override
+		@RateLimited("orders")
+		public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> observer) {
+			this.during.accept("1");
+			serve(observer);
+		}
+
+		@RateLimited("strict")
+		public void check(String id) {
+		}
+
+		@RateLimited("strict")
+		public void row(String id) {
 		}
 
 	}

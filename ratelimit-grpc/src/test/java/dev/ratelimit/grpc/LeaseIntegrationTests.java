@@ -52,7 +52,7 @@ class LeaseIntegrationTests {
 	private static final String SALT = "ratelimit.identity.hash.salt=a salt of more than sixteen characters";
 
 	private static final String[] ORDERS = { GrpcApplication.TRUSTED, "ratelimit.policies.orders.enforcement=strict",
-			"ratelimit.policies.orders.on-failure=deny", "ratelimit.policies.orders.timeout=2s",
+			"ratelimit.policies.orders.on-failure=deny", "ratelimit.policies.orders.timeout=30s",
 			"ratelimit.policies.orders.limits.per-tenant.by=tenant",
 			"ratelimit.policies.orders.limits.per-tenant.quota=100/d" };
 
@@ -329,6 +329,25 @@ class LeaseIntegrationTests {
 			assertThat(settle(one.client(), retry, 30).getOutcome()).isEqualTo("refunded");
 			assertThat(settle(other.client(), lease, 20).getAlreadySettled()).isTrue();
 			assertThat(check(one.client(), 0).getRemaining()).isEqualTo(70);
+		}
+	}
+
+	@Test
+	void idOfAnEarlierRequestGrantsNoMoreThanTheLeaseAsksFor(RedisServer redis) {
+		try (GrpcApplication one = instance(redis, "ratelimit.policies.orders.idempotency.ttl=10m")) {
+			RateLimiterBlockingStub client = one.client();
+			client.check(CheckRequest.newBuilder()
+				.setPolicy("orders")
+				.putDimensions("tenant", "acme")
+				.setCost(40)
+				.setRequestId("job-1")
+				.build());
+			assertThat(client.lease(orders(30).setRequestId("job-1").build()).getGranted()).isEqualTo(30);
+			LeaseResponse smaller = client.lease(orders(10).setRequestId("job-1").build());
+			assertThat(smaller.getGranted()).isEqualTo(10);
+			assertThat(check(client, 0).getRemaining()).isEqualTo(20);
+			assertThat(release(client, smaller).getOutcome()).isEqualTo("refunded");
+			assertThat(check(client, 0).getRemaining()).isEqualTo(30);
 		}
 	}
 

@@ -12,12 +12,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.grpc.Context;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -37,6 +48,7 @@ import static org.awaitility.Awaitility.await;
  * Streams of the application of which each message is charged. The service answers each
  * message with its id.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class PerMessageTests {
 
 	private static final String METHOD = "ratelimit.v1.RateLimiter/CheckMany";
@@ -116,6 +128,48 @@ class PerMessageTests {
 	}
 
 	@Test
+	void faultOfTheServiceReachesGrpcAndTheInterceptorsInFront() throws Exception {
+		try (GrpcApplication application = GrpcApplication.start(PROPERTIES);
+				Service service = new Service(application)) {
+			service.fault = () -> {
+				throw new IllegalStateException("of the service");
+			};
+			Caller caller = service.call();
+			caller.send(1, 3);
+			assertThat(caller.ended).succeedsWithin(LONG).isEqualTo(Status.Code.UNKNOWN);
+			assertThat(service.seen).succeedsWithin(LONG)
+				.satisfies((seen) -> assertThat(seen).hasMessage("of the service"));
+			assertThat(CompletableFuture.anyOf(service.left, service.closed)).succeedsWithin(LONG);
+			assertThat(service.received).containsExactly("1", "2");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void faultOfTheServiceAfterALateDecisionIsLoggedAndEndsTheCall(boolean error, CapturedOutput output)
+			throws Exception {
+		try (GrpcApplication application = GrpcApplication.start(List.of(LaterLimiter.class), PROPERTIES);
+				Service service = new Service(application)) {
+			LaterLimiter limiter = application.bean(LaterLimiter.class);
+			service.fault = () -> {
+				if (error) {
+					throw new AssertionError("of the service");
+				}
+				throw new IllegalStateException("of the service");
+			};
+			Caller caller = service.call();
+			limiter.decide();
+			caller.send(1, 4);
+			limiter.decide();
+			assertThat(caller.ended).succeedsWithin(LONG).isEqualTo(Status.Code.INTERNAL);
+			assertThat(output).contains("ERROR", "A gRPC service failed", "of the service");
+			assertThat(service.left).succeedsWithin(LONG);
+			assertThat(service.received).containsExactly("1", "2");
+			assertThat(limiter.asked()).isZero();
+		}
+	}
+
+	@Test
 	void methodWithoutAPolicyFailsTheStart() {
 		assertThat(GrpcApplication.failure("ratelimit.grpc.enabled=false",
 				"ratelimit.policies.orders.limits.per-ip.by=ip", "ratelimit.policies.orders.limits.per-ip.quota=3/d",
@@ -137,8 +191,19 @@ class PerMessageTests {
 
 		private final CompletableFuture<Void> left = new CompletableFuture<>();
 
+		private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
 		/** Completes when the server knows that the caller has left. */
 		private final CompletableFuture<Context> cancelled = new CompletableFuture<>();
+
+		/** What an interceptor in front of the limits catches. */
+		private final CompletableFuture<Throwable> seen = new CompletableFuture<>();
+
+		/**
+		 * What the service does with its second message, and with the end of its call.
+		 */
+		private volatile Runnable fault = () -> {
+		};
 
 		private final GrpcApplication application;
 
@@ -149,6 +214,7 @@ class PerMessageTests {
 			this.server = NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
 				.addService(this)
 				.intercept(application.bean(RateLimitServerInterceptor.class))
+				.intercept(new InFront(this.seen))
 				.build()
 				.start();
 		}
@@ -165,12 +231,16 @@ class PerMessageTests {
 		@Override
 		public StreamObserver<CheckBatch> checkMany(StreamObserver<CheckResults> answers) {
 			Context.current().addListener(this.cancelled::complete, Runnable::run);
+			((ServerCallStreamObserver<?>) answers).setOnCloseHandler(() -> this.closed.complete(null));
 			return new StreamObserver<>() {
 
 				@Override
 				public void onNext(CheckBatch message) {
 					String id = message.getItems(0).getId();
 					Service.this.received.add(id);
+					if (id.equals("2")) {
+						Service.this.fault.run();
+					}
 					answers.onNext(
 							CheckResults.newBuilder().addResults(CheckResult.newBuilder().setId(id).build()).build());
 				}
@@ -178,6 +248,7 @@ class PerMessageTests {
 				@Override
 				public void onError(Throwable failure) {
 					Service.this.left.complete(null);
+					Service.this.fault.run();
 				}
 
 				@Override
@@ -191,6 +262,29 @@ class PerMessageTests {
 		@Override
 		public void close() {
 			this.server.shutdownNow();
+		}
+
+	}
+
+	private record InFront(CompletableFuture<Throwable> seen) implements ServerInterceptor {
+
+		@Override
+		public <Q, A> ServerCall.Listener<Q> interceptCall(ServerCall<Q, A> call, Metadata headers,
+				ServerCallHandler<Q, A> next) {
+			return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+
+				@Override
+				public void onMessage(Q message) {
+					try {
+						super.onMessage(message);
+					}
+					catch (RuntimeException ex) {
+						InFront.this.seen.complete(ex);
+						throw ex;
+					}
+				}
+
+			};
 		}
 
 	}

@@ -33,7 +33,7 @@ class GrpcCommandIntegrationTests {
 		for (JsonNode result : json.at("/results")) {
 			assertThat(result.at("/throughput").asDouble()).isPositive();
 			assertThat(result.at("/serverCpuMicros").asDouble()).isPositive();
-			assertThat(result.at("/allowedShare").asDouble()).isEqualTo(1);
+			assertThat(result.at("/allowedShare").asDouble()).isGreaterThan(0.995);
 		}
 		assertThat(json.at("/goals/many-leased-per-second").asDouble()).isPositive();
 	}
