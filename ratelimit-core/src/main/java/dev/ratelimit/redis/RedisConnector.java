@@ -200,8 +200,12 @@ public final class RedisConnector implements AutoCloseable {
 	/**
 	 * Opens another connection, for subscriptions. Lettuce reconnects and subscribes
 	 * again by itself.
+	 * @throws RuntimeException if this connector is closed: its client may be gone
 	 */
 	StatefulRedisPubSubConnection<String, String> subscriber() {
+		if (this.closed) {
+			throw RedisErrors.NOT_CONNECTED;
+		}
 		return this.subscriber.get();
 	}
 

@@ -93,6 +93,7 @@ public final class RedisSignals implements AutoCloseable {
 	@Override
 	public synchronized void close() {
 		if (this.subscription != null) {
+			this.subscription.closed = true;
 			this.subscription.loop.end(CLOSE_TIMEOUT);
 			this.subscription = null;
 		}
@@ -170,11 +171,17 @@ public final class RedisSignals implements AutoCloseable {
 
 		private long subscribeAt = System.nanoTime();
 
+		/** A listener may take so long that the client is shut down meanwhile. */
+		private volatile boolean closed;
+
 		private Duration turn() {
 			deliver();
 			long left = this.subscribeAt - System.nanoTime();
 			if (left > 0) {
 				return Duration.ofNanos(left);
+			}
+			if (this.closed) {
+				return RESUBSCRIBE_PERIOD;
 			}
 			subscribe();
 			this.subscribeAt = System.nanoTime() + RESUBSCRIBE_PERIOD.toNanos();
