@@ -16,7 +16,7 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 
 /**
- * A script call in which an attempt gives back what it was granted, or a part: see
+ * A script call in which an attempt gives back its grant, or a part of it: see
  * {@code release.lua}. The counters of one record are in one call, so that permits come
  * back together with the end of the record. A give-back to a log fills a call, so of
  * several logs only the first is in the call. The others follow if the call was allowed
