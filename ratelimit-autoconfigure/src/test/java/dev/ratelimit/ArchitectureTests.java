@@ -198,7 +198,7 @@ class ArchitectureTests {
 
 	static Stream<Arguments> otherModules() {
 		return Stream.of(Arguments.of("ratelimit-test-servers", Set.of()),
-				Arguments.of("ratelimit-test", Set.of("", "assembly", "memory", "testing")),
+				Arguments.of("ratelimit-test", Set.of("", "assembly", "memory", "penalty", "testing")),
 				Arguments.of("ratelimit-gateway-app", Set.of("actuate", "config")));
 	}
 

@@ -1,5 +1,8 @@
 package dev.ratelimit.test;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 import org.junit.jupiter.api.RepeatedTest;
@@ -58,6 +61,20 @@ class RateLimitTestTests {
 			new FullCountersPerTest().beforeTestMethod(test);
 		}
 		assertThatExchange(report()).isNotRefused().hasRemaining(1);
+	}
+
+	@Test
+	void importsAreClassesOfTheStarter() throws IOException {
+		ClassLoader classes = getClass().getClassLoader();
+		String imports = "META-INF/spring/" + RateLimitTest.class.getName() + ".imports";
+		try (InputStream file = classes.getResourceAsStream(imports)) {
+			assertThat(new String(file.readAllBytes(), StandardCharsets.UTF_8).lines())
+				.contains("optional:dev.ratelimit.gateway.RateLimitGatewayMvcAutoConfiguration")
+				.allSatisfy((line) -> assertThat(
+						classes.getResource(line.substring("optional:".length()).replace('.', '/') + ".class"))
+					.as(line)
+					.isNotNull());
+		}
 	}
 
 	@Test
