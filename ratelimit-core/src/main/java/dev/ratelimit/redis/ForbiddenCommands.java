@@ -26,7 +26,7 @@ final class ForbiddenCommands {
 		if (this.reported.size() < MAX_NODES && this.reported.add(node)) {
 			logger
 				.error("The ACL of Redis {} forbids SETRANGE, MSETNX or PEXPIREAT. Checks use SET instead, which costs"
-						+ " Redis about a third more. Run 'ACL SETUSER <user> +setrange +msetnx +pexpireat' on every node"
+						+ " Redis at least a third more. Run 'ACL SETUSER <user> +setrange +msetnx +pexpireat' on every node"
 						+ " (docs/redis.md)", node);
 		}
 	}
