@@ -81,6 +81,15 @@ public class Reading {
 	}
 
 	/**
+	 * The counter as it would be if these permits were taken now.
+	 */
+	public Reading afterTaking(long permits) {
+		CounterSpec spec = this.counter.spec();
+		long[] settled = spec.formula().settle(this.state, spec.paces(), this.time);
+		return new Reading(this.counter, spec.formula().take(settled, spec.paces(), this.time, permits), this.time);
+	}
+
+	/**
 	 * The reading of a grant that earlier permits pay a part of.
 	 * @param earlier the newest first
 	 */

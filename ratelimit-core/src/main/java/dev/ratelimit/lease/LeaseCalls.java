@@ -297,6 +297,13 @@ final class LeaseCalls {
 	}
 
 	/**
+	 * The grant of a request that a counter refuses by the last answer of Redis.
+	 */
+	Grant refused(Permits permits, Reading refusal) {
+		return new Grant(permits, 0, List.of(refusal), this.central.source());
+	}
+
+	/**
 	 * Gives back permits that came too late for their request.
 	 */
 	void giveBack(Grant late) {

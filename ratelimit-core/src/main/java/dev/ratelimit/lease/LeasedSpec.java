@@ -57,6 +57,9 @@ final class LeasedSpec {
 
 	private volatile @Nullable LastKnown lastKnown;
 
+	/** Permits that requests wait for of those which Redis had left at that time. */
+	private final AtomicLong awaited = new AtomicLong();
+
 	/** From when on the rate is measured. */
 	private volatile long since = NEVER;
 
@@ -190,7 +193,31 @@ final class LeasedSpec {
 		LastKnown known = this.lastKnown;
 		if (known == null || sent - known.sent() >= 0) {
 			this.lastKnown = new LastKnown(reading.state(), reading.time(), sent, now);
+			this.awaited.set(0);
 		}
+	}
+
+	/**
+	 * Asks whether a request that has waited in vain would be refused by Redis. If not,
+	 * it may go on waiting: as many may as Redis has permits for. Without this, those
+	 * whose caller is far above its limit would wait until their deadlines, as long as
+	 * each call brings a few permits for others.
+	 * @param since when the request came; an earlier answer says nothing about it
+	 * @return the counter without the permits that others wait for, {@code null} if the
+	 * request may go on waiting
+	 */
+	@Nullable Reading refusal(long permits, long since, long now) {
+		LastKnown known = this.lastKnown;
+		if (known == null || known.received() - since < 0) {
+			return null;
+		}
+		Reading left = new Reading(this.counter, known.state(), known.timeAt(now));
+		long available = Math.max(0, left.available());
+		if (this.awaited.addAndGet(permits) <= available + this.leases.left(now)) {
+			return null;
+		}
+		this.awaited.addAndGet(-permits);
+		return left.afterTaking(available);
 	}
 
 	@Nullable LastKnown lastKnown() {

@@ -179,10 +179,8 @@ final class LocalCounter {
 
 	/** Permits that callers of another spec have after these were taken. */
 	private static long availableAfter(LeasedSpec other, Reading reading, long taken) {
-		CounterSpec spec = reading.counter().spec();
-		long[] settled = spec.formula().settle(reading.state(), spec.paces(), reading.time());
-		long[] after = spec.formula().take(settled, spec.paces(), reading.time(), taken);
-		return new Reading(other.counter(), after, reading.time()).available();
+		Reading after = reading.afterTaking(taken);
+		return new Reading(other.counter(), after.state(), after.time()).available();
 	}
 
 	/**

@@ -85,16 +85,30 @@ final class PartlyPaid {
 		long now = this.calls.now();
 		if (late != null) {
 			paidAfterAll(new Grant(this.permits, cost, readings(this.counters, late), Decision.Source.LEASE));
+			return;
+		}
+		List<LeasedSpec> leased = leased();
+		Reading refusal = refusal(leased, now);
+		if (refusal != null) {
+			putBack(this.payments, cost);
+			end(this.calls.refused(this.permits, refusal));
 		}
 		else if (now - deadline() >= 0) {
 			answered(Grant.unanswered(this.permits, this.rest, notPaid()));
 		}
-		else {
-			List<LeasedSpec> leased = leased();
-			if (!this.calls.await(this, leased, true)) {
-				call(leased, now);
+		else if (!this.calls.await(this, leased, true)) {
+			call(leased, now);
+		}
+	}
+
+	private @Nullable Reading refusal(List<LeasedSpec> leased, long now) {
+		for (LeasedSpec each : leased) {
+			Reading refusal = each.refusal(this.permits.most(), this.sent, now);
+			if (refusal != null) {
+				return refusal;
 			}
 		}
+		return null;
 	}
 
 	/** Why there was no lease in time: its call has no answer, or is still to be made. */

@@ -25,6 +25,7 @@ import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Refill;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.testing.Stages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -89,6 +90,21 @@ class GateTests {
 		ask(10, DEADLINE);
 		this.calls.get(0).fail();
 		assertThat(this.calls).hasSize(2 + 8);
+	}
+
+	@Test
+	void onlyAsManyRequestsGoOnWaitingAsRedisHasPermitsFor() {
+		Stages.join(this.store.acquire(List.of(this.counter), Permits.exactly(99_995)));
+		List<CompletableFuture<Grant>> asked = ask(10, DEADLINE);
+		this.calls.get(0).answer();
+		assertThat(this.calls).hasSize(2 + 4);
+		assertThat(asked.subList(6, 10)).allSatisfy((answer) -> {
+			Grant grant = answer.join();
+			assertThat(grant.refused()).isTrue();
+			assertThat(grant.source()).isEqualTo(Decision.Source.REDIS);
+			assertThat(grant.statuses().get(0).remaining()).isZero();
+			assertThat(grant.statuses().get(0).retryAfterMicros()).isPositive();
+		});
 	}
 
 	@Test

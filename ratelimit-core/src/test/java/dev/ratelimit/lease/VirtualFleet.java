@@ -11,6 +11,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
@@ -53,6 +55,9 @@ public final class VirtualFleet {
 	private long leased;
 
 	private Duration deadline = Duration.ZERO;
+
+	/** Why a request got no answer. */
+	private @Nullable Throwable unanswered;
 
 	/**
 	 * A fleet before counters in memory.
@@ -159,6 +164,9 @@ public final class VirtualFleet {
 			Event event = this.events.remove();
 			this.now = event.at();
 			event.what().run();
+			if (this.unanswered != null) {
+				throw new AssertionError("every request is answered within a second", this.unanswered);
+			}
 		}
 		this.now = end;
 	}
@@ -169,7 +177,7 @@ public final class VirtualFleet {
 	public void ask(int instance, Counter counter, long cost, Consumer<Grant> answered) {
 		ask(instance, counter, cost, Duration.ofSeconds(1)).thenAccept((grant) -> {
 			if (!grant.complete()) {
-				throw new AssertionError("every request is answered within a second", grant.gaps().get(0).cause());
+				this.unanswered = grant.gaps().get(0).cause();
 			}
 			answered.accept(grant);
 		});
