@@ -47,7 +47,7 @@ class ArchitectureTests {
 			Map.entry("algorithm", List.of()), Map.entry("background", List.of()), Map.entry("caller", List.of()),
 			Map.entry("fleet", List.of()), Map.entry("counter", List.of("algorithm", "caller")),
 			Map.entry("memory", List.of("algorithm", "counter")), Map.entry("guard", List.of("counter")),
-			Map.entry("lease", List.of("algorithm", "counter")), Map.entry("hot", List.of("background", "counter")),
+			Map.entry("lease", List.of("counter")), Map.entry("hot", List.of("background", "counter")),
 			Map.entry("policy", List.of("algorithm", "caller", "counter")),
 			Map.entry("split", List.of("counter", "hot")), Map.entry("penalty", List.of("background", "counter")),
 			Map.entry("redis", List.of("algorithm", "background", "caller", "counter", "fleet", "hot", "penalty")),
