@@ -65,10 +65,10 @@ class GrpcServerConfiguration {
 						DimensionMapper.chosen(DimensionMapper.map(properties.dimensions(), resolvers))),
 				deciding, new CheckAnswers(answers), (id) -> !policies.get().versions(id).isEmpty());
 		PolicyRateLimiter ours = limiter.getIfUnique();
-		LeaseCalls.Store store = (ours == null || counters.source() == Decision.Source.MEMORY) ? null
-				: new LeaseCalls.Store(ours::settleable, ours::settle);
+		LeaseMethods.Store store = (ours == null || counters.source() == Decision.Source.MEMORY) ? null
+				: new LeaseMethods.Store(ours::settleable, ours::settle);
 		LeaseTokens tokensOfLeases = new LeaseTokens(new Signatures(epochs, "lease " + properties.keyPrefix()));
-		return new RateLimiterService(checks, new LeaseCalls(checks, tokensOfLeases, store),
+		return new RateLimiterService(checks, new LeaseMethods(checks, tokensOfLeases, store),
 				traces.getIfAvailable(() -> CallTrace.Source.NONE), admin.getIfAvailable());
 	}
 

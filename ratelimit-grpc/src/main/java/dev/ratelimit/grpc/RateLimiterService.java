@@ -39,7 +39,7 @@ final class RateLimiterService extends RateLimiterGrpc.RateLimiterImplBase {
 
 	private final MessageChecks checks;
 
-	private final LeaseCalls leases;
+	private final LeaseMethods leases;
 
 	private final CallTrace.Source traces;
 
@@ -49,7 +49,7 @@ final class RateLimiterService extends RateLimiterGrpc.RateLimiterImplBase {
 	 * Creates the service.
 	 * @param admin the operations of administrators, {@code null} if there are none
 	 */
-	RateLimiterService(MessageChecks checks, LeaseCalls leases, CallTrace.Source traces, @Nullable AdminCalls admin) {
+	RateLimiterService(MessageChecks checks, LeaseMethods leases, CallTrace.Source traces, @Nullable AdminCalls admin) {
 		this.checks = checks;
 		this.leases = leases;
 		this.traces = traces;

@@ -28,7 +28,7 @@ import dev.ratelimit.web.CallTrace;
  * as a check is. Its token alone says what may be settled: a settle asks nobody who
  * calls.
  */
-final class LeaseCalls {
+final class LeaseMethods {
 
 	private static final String LEASE = "/" + RateLimiterGrpc.getLeaseMethod().getFullMethodName();
 
@@ -49,7 +49,7 @@ final class LeaseCalls {
 	 * Creates it.
 	 * @param store {@code null} if counters cannot be settled by other instances
 	 */
-	LeaseCalls(MessageChecks checks, LeaseTokens tokens, @Nullable Store store) {
+	LeaseMethods(MessageChecks checks, LeaseTokens tokens, @Nullable Store store) {
 		this.checks = checks;
 		this.tokens = tokens;
 		this.store = store;
