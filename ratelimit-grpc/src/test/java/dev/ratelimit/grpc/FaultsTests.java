@@ -113,7 +113,7 @@ class FaultsTests {
 				new CheckRequests(this.resolver, CallerTokens.NONE, "x-api-key", Set.of()), this.deciding,
 				new CheckAnswers(new HttpAnswers(HeaderOptions.DEFAULTS, () -> 0, (most) -> 0, List.of())),
 				(id) -> true);
-		LeaseCalls leases = leases(checks, (decision) -> {
+		LeaseMethods leases = leases(checks, (decision) -> {
 			throw new IllegalStateException("no receipt");
 		});
 		serve(new RateLimiterService(checks, leases, CallTrace.Source.NONE, null), (channel) -> {
@@ -125,10 +125,10 @@ class FaultsTests {
 		});
 	}
 
-	private static LeaseCalls leases(MessageChecks checks, UnaryOperator<Decision> settleable) {
+	private static LeaseMethods leases(MessageChecks checks, UnaryOperator<Decision> settleable) {
 		Epochs epochs = new Epochs(Salt.random(), Duration.ofDays(1), System::currentTimeMillis);
-		return new LeaseCalls(checks, new LeaseTokens(new Signatures(epochs, "lease")), new LeaseCalls.Store(settleable,
-				(receipt, actual) -> CompletableFuture.completedStage(Settlement.SETTLED)));
+		return new LeaseMethods(checks, new LeaseTokens(new Signatures(epochs, "lease")), new LeaseMethods.Store(
+				settleable, (receipt, actual) -> CompletableFuture.completedStage(Settlement.SETTLED)));
 	}
 
 	@Test
