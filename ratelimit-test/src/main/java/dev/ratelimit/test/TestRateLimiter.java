@@ -1,5 +1,6 @@
 package dev.ratelimit.test;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
@@ -7,12 +8,15 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.Reservation;
 import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.memory.MemoryCounters;
+import dev.ratelimit.penalty.Penalties;
 
 /**
  * The limiter of an application in one test: the same policies and algorithms, counters
- * in memory, and a clock that the test sets. Decisions are there at once.
+ * in memory, and a clock that the test sets. Permits, cool-downs and reservations all
+ * follow that clock. Decisions are there at once.
  */
 public final class TestRateLimiter implements RateLimiter {
 
@@ -24,8 +28,11 @@ public final class TestRateLimiter implements RateLimiter {
 
 	private TestRateLimiter(SettableClock clock, List<Policy> policies) {
 		this.clock = clock;
-		MemoryCounters counters = new MemoryCounters(MAX_COUNTERS, clock::micros, clock::nanos);
-		this.limiter = RateLimiterBuilder.on(counters).policies(policies.toArray(Policy[]::new)).build();
+		this.limiter = RateLimiterBuilder.on(new MemoryCounters(MAX_COUNTERS, clock::micros, clock::nanos))
+			.policies(policies.toArray(Policy[]::new))
+			.penalties(Penalties.local((policy, kind) -> {
+			}, (ip) -> false, clock::nanos))
+			.build();
 	}
 
 	/**
@@ -43,7 +50,7 @@ public final class TestRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * The clock by which permits come back.
+	 * The clock by which permits come back, and cool-downs and reservations end.
 	 */
 	public SettableClock clock() {
 		return this.clock;
@@ -67,8 +74,33 @@ public final class TestRateLimiter implements RateLimiter {
 	}
 
 	@Override
+	public CompletionStage<Decision> checkUntil(Request request, CompletionStage<?> end) {
+		return this.limiter.checkUntil(request, end);
+	}
+
+	@Override
+	public CompletionStage<Decision> checkUnasked(Request request) {
+		return this.limiter.checkUnasked(request);
+	}
+
+	@Override
+	public CompletionStage<Decision> charge(Request request) {
+		return this.limiter.charge(request);
+	}
+
+	@Override
+	public CompletionStage<Decision> giveBack(Request request) {
+		return this.limiter.giveBack(request);
+	}
+
+	@Override
 	public CompletionStage<Decision> degrade(Request request, Throwable failure) {
 		return this.limiter.degrade(request, failure);
+	}
+
+	@Override
+	public CompletionStage<Reservation> reserve(Request request, Duration expiry) {
+		return check(request).thenApply((decision) -> new Reservation(decision, expiry, this.clock::nanos));
 	}
 
 }

@@ -3,12 +3,15 @@ package dev.ratelimit.test;
 import java.time.Duration;
 import java.util.List;
 
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Idempotency;
+import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.Reservation;
 
 import static dev.ratelimit.test.DecisionAssert.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -32,6 +35,45 @@ class TestRateLimiterTests {
 		this.limiter.decide(this.request.withCost(2));
 		assertThat(this.limiter.decide(this.request)).isRefused();
 		this.limiter.clock().advance(Duration.ofSeconds(30));
+		assertThat(this.limiter.decide(this.request)).isAllowed().hasRemaining(0);
+	}
+
+	@Test
+	void coolDownEndsWhenTheClockIsMoved() {
+		TestRateLimiter limiter = TestRateLimiter.of(Policy.builder("orders")
+			.limit("per-user", List.of(Dimension.USER), "1/s")
+			.penalty(new Penalty(1, Duration.ofMinutes(10), Duration.ofMinutes(10), 0, Duration.ofHours(1), 0))
+			.build());
+		limiter.decide(this.request);
+		limiter.decide(this.request);
+		limiter.clock().advance(Duration.ofMinutes(9));
+		assertThat(limiter.decide(this.request)).isRefused();
+		limiter.clock().advance(Duration.ofMinutes(11));
+		assertThat(limiter.decide(this.request)).isAllowed();
+	}
+
+	@Test
+	void reservationExpiresWhenTheClockIsMoved() {
+		Reservation reservation = this.limiter.reserve(this.request, Duration.ofMinutes(1))
+			.toCompletableFuture()
+			.join();
+		Assertions.assertThat(reservation.remaining()).isEqualTo(1);
+		this.limiter.clock().advance(Duration.ofMinutes(1));
+		Assertions.assertThat(reservation.remaining()).isZero();
+	}
+
+	@Test
+	void chargeTakesPermitsThatAreNotThere() {
+		this.limiter.charge(this.request.withCost(4));
+		assertThat(this.limiter.decide(this.request)).isRefused();
+		this.limiter.clock().advance(Duration.ofMinutes(1));
+		assertThat(this.limiter.decide(this.request)).isRefused();
+	}
+
+	@Test
+	void giveBackBringsPermitsBack() {
+		this.limiter.decide(this.request.withCost(2));
+		this.limiter.giveBack(this.request.withCost(1));
 		assertThat(this.limiter.decide(this.request)).isAllowed().hasRemaining(0);
 	}
 
