@@ -24,6 +24,7 @@ ONE = [quota(100, 60, 101)]
 TWO = [quota(100, 60, 101) + quota(2000, 3600, 201), quota(1000, 60, 101) + quota(20000, 3600, 201)]
 EXHAUSTED = [quota(1, 86400, 301)]
 RESTS = [quota(30, 1, 1, 90_000)]
+THREE = [quota(100, 60, 101) + quota(2000, 3600, 201) + quota(20000, 86400, 301)]
 
 
 def text(*paths):
@@ -80,15 +81,19 @@ class Server:
                        stderr=subprocess.DEVNULL, timeout=60)
 
 
-def check(server, sha, name, members, specs, numbers, requests, exist):
+def check(server, sha, name, members, specs, numbers, requests, exist, shared=False):
+    """Prints what a request costs. With `shared`, all requests of a call have the second counter in common."""
     server.calls(['FLUSHALL'])
 
     def call(round_number):
-        keys = ['rl:3g:{abc}%016d' % (round_number * 1000 + i) for i in range(members * requests)]
-        return ['EVALSHA', sha, len(keys), *keys, '', bytes([members, requests, 0, *numbers]), '', *specs]
+        count = (members - 1) * requests + 1 if shared else members * requests
+        keys = ['rl:3g:{abc}%016d' % (round_number * 1000 + i) for i in range(count)]
+        places = [number for i in range(requests) for number in (2 * i + 2, 1, 2 * i + 3)] if shared else []
+        runs = bytes([members, requests, 2 if shared else 0, *numbers, *places])
+        return ['EVALSHA', sha, len(keys), *keys, '', runs, '', *specs]
     server.calls(call(10**6), call(0), call(0))
     total = server.instructions(*[call(0 if exist else 1 + i) for i in range(ROUNDS)], together=requests == 1)
-    print(f'{name:44} {total / ROUNDS / requests:9,.0f}', flush=True)
+    print(f'{name:56} {total / ROUNDS / requests:9,.0f}', flush=True)
 
 
 def main():
@@ -100,16 +105,19 @@ def main():
                 state = 'existing' if exist else 'new'
                 check(server, sha, f'one limit, {state}, 60 in a call', 1, ONE, [1], 60, exist)
                 check(server, sha, f'three limits of two quotas, {state}, 30 in a call', 3, TWO, [1, 2, 1], 30, exist)
+                check(server, sha, f'three limits of two quotas, {state}, one tenant, 30', 3, TWO, [1, 2, 1], 30, exist, True)
+                check(server, sha, f'one limit of three quotas, {state}, 60 in a call', 1, THREE, [1], 60, exist)
                 check(server, sha, f'one limit, {state}, alone', 1, ONE, [1], 1, exist)
+                check(server, sha, f'three limits of two quotas, {state}, alone', 3, TWO, [1, 2, 1], 1, exist)
             check(server, sha, 'one limit, refused, 60 in a call', 1, EXHAUSTED, [1], 60, True)
             check(server, sha, 'one limit of 30/s (rests), 60 in a call', 1, RESTS, [1], 60, True)
             keys = ['raw:user-%d' % (10**9 + i) for i in range(60)]
             commands = [['EVALSHA', raw, 1, key, 600000, 60000000] for key in keys]
             server.calls(*commands)
-            print(f'{"raw EVALSHA, existing, 60 pipelined":44} {server.instructions(*commands, together=True) / 60:9,.0f}')
+            print(f'{"raw EVALSHA, existing, 60 pipelined":56} {server.instructions(*commands, together=True) / 60:9,.0f}')
             server.calls(*[['SET', key, 1_760_000_000, 'PX', 1_000_000] for key in keys])
             commands = [['INCRBY', key, 600000] for key in keys]
-            print(f'{"INCRBY, existing, 60 pipelined":44} {server.instructions(*commands, together=True) / 60:9,.0f}')
+            print(f'{"INCRBY, existing, 60 pipelined":56} {server.instructions(*commands, together=True) / 60:9,.0f}')
         finally:
             server.process.terminate()
             server.process.wait()

@@ -75,7 +75,7 @@ public final class GatewayCommand implements Callable<Integer> {
 	private Duration deadline;
 
 	@Option(names = "--stacks", paramLabel = "DIR",
-			description = "Keeps the stacks of the profiles, one file per route, for flame graphs.")
+			description = "Keeps the stacks of the profiles, one file per profile, for flame graphs.")
 	private @Nullable Path stacks;
 
 	@Spec
@@ -89,7 +89,7 @@ public final class GatewayCommand implements Callable<Integer> {
 				Lab lab = new Lab(redis, Route.select(this.only), this.connections, this.deadline)) {
 			WarmUp warmUp = warmUp(lab);
 			List<Map<Route, Turn>> measured = measure(lab);
-			Map<Route, Profile> profiles = lab.profiles(measure().multipliedBy(2), this.stacks);
+			Map<Route, List<Profile>> profiles = lab.profiles(measure(), this.stacks);
 			GatewayReport report = GatewayReport.of(new GatewayReport.Environment(lab.parts(),
 					Runtime.version().toString(), Machine.cores(), loadBefore, warmUp.turns(), warmUp.spread(),
 					warmUp.steady(), measured.size(), measure().toSeconds()), measured, profiles);

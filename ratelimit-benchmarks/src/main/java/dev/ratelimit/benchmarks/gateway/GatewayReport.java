@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.benchmarks.common.Goal;
 import dev.ratelimit.benchmarks.common.Median;
 
@@ -20,21 +22,22 @@ import dev.ratelimit.benchmarks.common.Median;
  * plain route, as a share of the gateway's on the plain route
  * @param kept throughput as a share of the plain route's
  * @param costInterval 95 % interval of each cost
- * @param samples share of the gateway's profile samples that are ours, where the profile
- * is sound
+ * @param samples share of the gateway's profile samples that are ours, of the sound
+ * profiles
+ * @param samplesInterval 95 % interval of each share
  * @param environment what was measured on
  * @param routes the numbers of each route
  * @param profiles where our samples are
  * @param turns every single measurement
  */
 record GatewayReport(Map<String, Double> cost, Map<String, Double> kept, Map<String, List<Double>> costInterval,
-		Map<String, Double> samples, Environment environment, Map<String, Turn> routes, Map<String, Profile> profiles,
-		List<Turn> turns) {
+		Map<String, Double> samples, Map<String, List<Double>> samplesInterval, Environment environment,
+		Map<String, Turn> routes, Map<String, List<Profile>> profiles, List<Turn> turns) {
 
 	/** Share of requests that may fail. */
 	private static final double TOLERATED = 0.005;
 
-	static GatewayReport of(Environment environment, List<Map<Route, Turn>> turns, Map<Route, Profile> profiles) {
+	static GatewayReport of(Environment environment, List<Map<Route, Turn>> turns, Map<Route, List<Profile>> profiles) {
 		Map<String, Double> cost = new LinkedHashMap<>();
 		Map<String, List<Double>> intervals = new LinkedHashMap<>();
 		costs(turns).forEach((route, median) -> {
@@ -47,14 +50,21 @@ record GatewayReport(Map<String, Double> cost, Map<String, Double> kept, Map<Str
 		Map<String, Turn> routes = new LinkedHashMap<>();
 		turns.get(0).keySet().forEach((route) -> routes.put(route.id(), median(route, turns)));
 		Map<String, Double> samples = new LinkedHashMap<>();
-		Map<String, Profile> profiled = new LinkedHashMap<>();
-		profiles.forEach((route, profile) -> {
-			if (sound(profile.failedShare())) {
-				samples.put(route.id(), profile.ours());
+		Map<String, List<Double>> samplesInterval = new LinkedHashMap<>();
+		Map<String, List<Profile>> profiled = new LinkedHashMap<>();
+		profiles.forEach((route, all) -> {
+			List<Double> sound = all.stream()
+				.filter((profile) -> sound(profile.failedShare()))
+				.map(Profile::ours)
+				.toList();
+			if (!sound.isEmpty()) {
+				Median median = Median.of(sound);
+				samples.put(route.id(), median.value());
+				samplesInterval.put(route.id(), List.of(median.low(), median.high()));
 			}
-			profiled.put(route.id(), profile);
+			profiled.put(route.id(), all);
 		});
-		return new GatewayReport(cost, kept, intervals, samples, environment, routes, profiled,
+		return new GatewayReport(cost, kept, intervals, samples, samplesInterval, environment, routes, profiled,
 				turns.stream().flatMap((turn) -> turn.values().stream()).toList());
 	}
 
@@ -96,7 +106,11 @@ record GatewayReport(Map<String, Double> cost, Map<String, Double> kept, Map<Str
 	 */
 	boolean passed() {
 		return this.environment.steady() && this.turns.stream().allMatch((turn) -> sound(turn.failedShare()))
-				&& this.profiles.values().stream().allMatch((profile) -> sound(profile.failedShare())) && lean()
+				&& this.profiles.values()
+					.stream()
+					.flatMap(List::stream)
+					.allMatch((profile) -> sound(profile.failedShare()))
+				&& lean()
 				&& this.cost.entrySet().stream().allMatch((entry) -> goal(entry.getKey()).kept(entry.getValue()))
 				&& (!this.routes.containsKey(Route.LEASED.id())
 						|| Route.LEASED_SAMPLES.kept(this.samples.getOrDefault(Route.LEASED.id(), 1.0)));
@@ -161,26 +175,30 @@ record GatewayReport(Map<String, Double> cost, Map<String, Double> kept, Map<Str
 			if (!sound(id) || !sound(Route.PLAIN.id())) {
 				return;
 			}
-			List<Double> interval = this.costInterval.getOrDefault(id, List.of(value, value));
-			goal(id).print(out, new Median(value, interval.get(0), interval.get(1), this.environment.turns()));
+			goal(id).print(out, median(value, this.costInterval.get(id), this.environment.turns()));
 		});
 		Double leased = this.samples.get(Route.LEASED.id());
 		if (leased != null && sound(Route.LEASED.id())) {
-			Route.LEASED_SAMPLES.print(out, Median.of(leased));
+			Route.LEASED_SAMPLES.print(out,
+					median(leased, this.samplesInterval.get(Route.LEASED.id()), Route.LEASED.profiles()));
 		}
 		else if (this.routes.containsKey(Route.LEASED.id())) {
 			out.println("NOT JUDGED: leased-samples, for lack of a sound profile.");
 		}
 	}
 
+	private static Median median(double value, @Nullable List<Double> interval, int values) {
+		return (interval != null) ? new Median(value, interval.get(0), interval.get(1), values) : Median.of(value);
+	}
+
 	private void printProfiles(PrintWriter out) {
-		this.profiles.forEach((id, profile) -> {
+		this.profiles.forEach((id, all) -> all.forEach((profile) -> {
 			out.printf(Locale.ROOT,
 					"%nProfile of %s: %.1f %% of %,d samples are ours, Lettuce's threads have %.1f %%%s%n", id,
 					100 * profile.ours(), profile.samples(), 100 * profile.lettuce(),
 					sound(profile.failedShare()) ? "" : "; NOT SOUND");
 			profile.classes().forEach((name, share) -> out.printf(Locale.ROOT, "  %5.2f %%  %s%n", 100 * share, name));
-		});
+		}));
 	}
 
 	private interface Comparison {

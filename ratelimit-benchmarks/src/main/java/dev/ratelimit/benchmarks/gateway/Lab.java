@@ -84,21 +84,23 @@ final class Lab implements AutoCloseable {
 	}
 
 	/**
-	 * Profiles of the gateway under each route with a filter of ours. What was measured
-	 * before is not lost if the profiler may not attach.
+	 * Profiles of the gateway under each route with a filter of ours, several of a route
+	 * that is judged by them. What was measured before is not lost if the profiler may
+	 * not attach.
 	 * @param stacks folder in which the stacks are kept, or {@code null}
 	 */
-	Map<Route, Profile> profiles(Duration each, @Nullable Path stacks) {
-		Map<Route, Profile> profiles = new EnumMap<>(Route.class);
+	Map<Route, List<Profile>> profiles(Duration each, @Nullable Path stacks) {
+		Map<Route, List<Profile>> profiles = new EnumMap<>(Route.class);
 		if (!Profiler.supported()) {
 			System.err.println("not profiled: async-profiler does not support this machine");
 			return profiles;
 		}
 		try (Profiler profiler = new Profiler(stacks)) {
 			for (Route route : this.routes) {
-				if (route.ours()) {
-					System.err.printf("profile of %s%n", route.id());
-					profiles.put(route, profiler.run(this.gateway, this.load, route, each));
+				for (int number = 1; number <= route.profiles(); number++) {
+					System.err.printf("profile %d of %d of %s%n", number, route.profiles(), route.id());
+					profiles.computeIfAbsent(route, (key) -> new ArrayList<>())
+						.add(profiler.run(this.gateway, this.load, route, number, each));
 				}
 			}
 		}

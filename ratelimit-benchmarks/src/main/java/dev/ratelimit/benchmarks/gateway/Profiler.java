@@ -23,7 +23,7 @@ final class Profiler implements AutoCloseable {
 
 	/**
 	 * Prepares the profiler.
-	 * @param stacks folder in which the stacks are kept, one file for each route, or
+	 * @param stacks folder in which the stacks are kept, one file for each profile, or
 	 * {@code null} if they are not
 	 */
 	Profiler(@Nullable Path stacks) throws IOException {
@@ -37,9 +37,9 @@ final class Profiler implements AutoCloseable {
 	}
 
 	/** Profiles the gateway while a route is under load. */
-	Profile run(GatewayProcess gateway, HttpLoad load, Route route, Duration duration) throws IOException {
+	Profile run(GatewayProcess gateway, HttpLoad load, Route route, int number, Duration duration) throws IOException {
 		Path folder = (this.stacks != null) ? Files.createDirectories(this.stacks) : this.directory;
-		Path file = folder.resolve(route.id() + ".txt").toAbsolutePath();
+		Path file = folder.resolve(route.id() + "-" + number + ".txt").toAbsolutePath();
 		// The load lasts longer than the profile, which takes a moment to begin.
 		CompletableFuture<HttpLoad.Result> requests = CompletableFuture
 			.supplyAsync(() -> load.run(route, duration.plusSeconds(2)));

@@ -54,9 +54,16 @@ enum Route {
 		return this.goal;
 	}
 
-	/** Whether the filter is of this project. */
-	boolean ours() {
-		return this != PLAIN && this != BUILTIN;
+	/**
+	 * How many profiles are taken: of filters of this project one, and enough for an
+	 * interval if they are judged by it.
+	 */
+	int profiles() {
+		return switch (this) {
+			case PLAIN, BUILTIN -> 0;
+			case LEASED -> 6;
+			case STRICT, COMPOSITE, STANDIN -> 1;
+		};
 	}
 
 	String id() {

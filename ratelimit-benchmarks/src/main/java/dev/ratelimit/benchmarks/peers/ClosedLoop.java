@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Keeps a number of checks in flight: each answer sends the next check, on the thread
@@ -50,9 +51,10 @@ final class ClosedLoop {
 	 * Runs until the time is over and all answers are there.
 	 */
 	Tally run(Duration duration) {
-		int keys = this.workload.keys().count();
+		Keys keys = this.workload.keys();
+		AtomicLong asked = new AtomicLong();
 		long end = System.nanoTime() + duration.toNanos();
-		return run(duration, (random, now) -> (now - end >= 0) ? OVER : (keys > 1) ? random.nextInt(keys) : 0);
+		return run(duration, (random, now) -> (now - end >= 0) ? OVER : keys.next(asked.getAndIncrement(), random));
 	}
 
 	private void each() {

@@ -1,6 +1,7 @@
 package dev.ratelimit.benchmarks.peers;
 
 import java.util.Locale;
+import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
@@ -15,10 +16,12 @@ enum Keys {
 	EXISTING(100_000, "100,000 existing"),
 
 	/**
-	 * Callers that come back after their counters have expired, which takes 1 ms here:
-	 * every check writes a new key.
+	 * Callers that come back after their counters have expired, so that every check
+	 * writes a new key. Redis keeps a new counter for up to a second; asked one after the
+	 * other, so many callers come back later than that at any rate that one Redis
+	 * reaches.
 	 */
-	LAPSED(100_000, "100,000 lapsed"),
+	LAPSED(400_000, "400,000 lapsed"),
 
 	/** A few that are all busy. */
 	HUNDRED(100, "100 keys"),
@@ -43,6 +46,18 @@ enum Keys {
 	 */
 	boolean busy() {
 		return this == HUNDRED || this == HOT;
+	}
+
+	/**
+	 * Which key is next, for a loop that nobody shares its numbers with.
+	 * @param asked how many checks came before
+	 */
+	int next(long asked, SplittableRandom random) {
+		return switch (this) {
+			case LAPSED -> (int) (asked % this.count);
+			case HOT -> 0;
+			case EXISTING, HUNDRED -> random.nextInt(this.count);
+		};
 	}
 
 	String id() {

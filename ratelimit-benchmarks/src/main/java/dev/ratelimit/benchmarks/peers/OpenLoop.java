@@ -20,7 +20,9 @@ final class OpenLoop {
 
 	private final Contender contender;
 
-	private final int keys;
+	private final Keys keys;
+
+	private long asked;
 
 	private final double nanosPerCheck;
 
@@ -36,7 +38,7 @@ final class OpenLoop {
 	 */
 	OpenLoop(Contender contender, Keys keys, double rate) {
 		this.contender = contender;
-		this.keys = keys.count();
+		this.keys = keys;
 		this.nanosPerCheck = 1e9 / rate;
 	}
 
@@ -74,7 +76,7 @@ final class OpenLoop {
 			this.inFlight.decrementAndGet();
 		};
 		try {
-			this.contender.check((this.keys > 1) ? this.random.nextInt(this.keys) : 0, answer);
+			this.contender.check(this.keys.next(this.asked++, this.random), answer);
 		}
 		catch (RuntimeException ex) {
 			answer.complete(Contender.Outcome.FAILED);

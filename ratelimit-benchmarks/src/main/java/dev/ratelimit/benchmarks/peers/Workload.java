@@ -3,7 +3,7 @@ package dev.ratelimit.benchmarks.peers;
 import java.util.Locale;
 
 /**
- * What is asked of a limiter, each check on a key drawn at random: in a closed loop a
+ * What is asked of a limiter, on keys as {@link Keys} draws them: in a closed loop a
  * number of checks in flight; in the open model half of the rate that the closed loop
  * with the same keys has reached, whether answers come or not.
  *

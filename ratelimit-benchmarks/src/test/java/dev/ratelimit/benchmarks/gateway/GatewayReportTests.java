@@ -3,6 +3,7 @@ package dev.ratelimit.benchmarks.gateway;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
@@ -46,8 +47,21 @@ class GatewayReportTests {
 				turn(Route.LEASED, 300, 0));
 		Profile few = new Profile(0, 100, 0.06, 0, Map.of());
 		Profile many = new Profile(0, 100, 0.07, 0, Map.of());
-		assertThat(GatewayReport.of(ENVIRONMENT, List.of(turn), Map.of(Route.LEASED, few)).passed()).isTrue();
-		assertThat(GatewayReport.of(ENVIRONMENT, List.of(turn), Map.of(Route.LEASED, many)).passed()).isFalse();
+		assertThat(GatewayReport.of(ENVIRONMENT, List.of(turn), Map.of(Route.LEASED, List.of(few))).passed()).isTrue();
+		assertThat(GatewayReport.of(ENVIRONMENT, List.of(turn), Map.of(Route.LEASED, List.of(many))).passed())
+			.isFalse();
+	}
+
+	@Test
+	void shareOfSamplesIsTheMedianOfTheProfilesWithItsInterval() {
+		Map<Route, Turn> turn = Map.of(Route.PLAIN, turn(Route.PLAIN, 100, 0), Route.LEASED,
+				turn(Route.LEASED, 100, 0));
+		List<Profile> profiles = Stream.of(0.02, 0.09, 0.03, 0.05, 0.04, 0.01)
+			.map((share) -> new Profile(0, 100, share, 0, Map.of()))
+			.toList();
+		GatewayReport report = GatewayReport.of(ENVIRONMENT, List.of(turn), Map.of(Route.LEASED, profiles));
+		assertThat(report.samples().get("leased")).isCloseTo(0.035, within(1e-9));
+		assertThat(report.samplesInterval()).containsEntry("leased", List.of(0.01, 0.09));
 	}
 
 	@Test
@@ -76,7 +90,7 @@ class GatewayReportTests {
 		Map<Route, Turn> turn = Map.of(Route.PLAIN, turn(Route.PLAIN, 100, 0), Route.LEASED,
 				turn(Route.LEASED, 300, 0));
 		GatewayReport report = GatewayReport.of(ENVIRONMENT, List.of(turn),
-				Map.of(Route.LEASED, new Profile(0.01, 100, 0.01, 0, Map.of())));
+				Map.of(Route.LEASED, List.of(new Profile(0.01, 100, 0.01, 0, Map.of()))));
 		assertThat(report.samples()).isEmpty();
 		assertThat(report.passed()).isFalse();
 	}

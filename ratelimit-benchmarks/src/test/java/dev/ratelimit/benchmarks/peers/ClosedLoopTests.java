@@ -1,6 +1,9 @@
 package dev.ratelimit.benchmarks.peers;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -73,6 +76,28 @@ class ClosedLoopTests {
 		}, WORKLOAD);
 
 		assertThat(IntStream.range(0, checks.length()).map(checks::get)).containsOnly(1);
+	}
+
+	@Test
+	void lapsedKeysAreAskedInTurnSoThatEachOneComesBackAsLateAsItCan() {
+		List<Integer> asked = Collections.synchronizedList(new ArrayList<>());
+
+		ClosedLoop.checking(new Contender() {
+
+			@Override
+			public void check(int key, Answer answer) {
+				asked.add(key);
+				answer.complete(Outcome.ALLOWED);
+			}
+
+			@Override
+			public void close() {
+			}
+
+		}, new Workload(Keys.LAPSED, 1)).run(SHORT);
+
+		assertThat(asked).isNotEmpty()
+			.isEqualTo(IntStream.range(0, asked.size()).mapToObj((i) -> i % Keys.LAPSED.count()).toList());
 	}
 
 	@Test
