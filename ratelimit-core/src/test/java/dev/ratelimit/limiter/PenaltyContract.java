@@ -55,6 +55,11 @@ public abstract class PenaltyContract {
 
 	protected abstract Penalties penalties(LongSupplier nanos);
 
+	/** First part of all keys. */
+	protected String prefix() {
+		return "rl";
+	}
+
 	@Test
 	void policyWithPenaltiesAnnouncesAtLeastOneSecond() {
 		PolicyRateLimiter limiter = limiter(perUser("5/s burst 1").penalty(TERMS).build());
@@ -130,9 +135,9 @@ public abstract class PenaltyContract {
 	void banHoldsWhileCountersDoNotAnswer() {
 		Policy policy = perUser("1/s").penalty(TERMS).build();
 		Penalties penalties = penalties(this::nanos);
-		offend(limiter(policy, counters(this.micros::get), new CounterKeys("rl"), penalties), 6);
+		offend(limiter(policy, counters(this.micros::get), new CounterKeys(prefix()), penalties), 6);
 		FakeCounters silent = FakeCounters.failing(new MemoryCounters(1, this.micros::get));
-		PolicyRateLimiter degraded = limiter(policy, silent, new CounterKeys("rl"), penalties);
+		PolicyRateLimiter degraded = limiter(policy, silent, new CounterKeys(prefix()), penalties);
 		assertThat(check(degraded, ANN).reason()).isEqualTo(Decision.Reason.BAN);
 		assertThat(check(degraded, ANN.with(Dimension.USER, "bob")).degraded()).isTrue();
 	}
@@ -227,7 +232,7 @@ public abstract class PenaltyContract {
 	void banOutlastsTheTurnOfAnEpoch() {
 		AtomicLong millis = new AtomicLong(Duration.ofHours(10).toMillis() - 1_000);
 		Epochs epochs = new Epochs(Salt.of("salt of the tests"), Duration.ofHours(1), millis::get);
-		CounterKeys keys = new CounterKeys("rl", Set.of(Dimension.IP), epochs);
+		CounterKeys keys = new CounterKeys(prefix(), Set.of(Dimension.IP), epochs);
 		Penalty terms = new Penalty(2, Duration.ofSeconds(10), Duration.ofSeconds(15), 6, Duration.ofMinutes(30), 0);
 		PolicyRateLimiter limiter = limiter(perIp().penalty(terms).build(), counters(this.micros::get), keys,
 				penalties(this::nanos));
@@ -267,7 +272,7 @@ public abstract class PenaltyContract {
 	}
 
 	protected final PolicyRateLimiter limiter(Policy policy) {
-		return limiter(policy, counters(this.micros::get), new CounterKeys("rl"), penalties(this::nanos));
+		return limiter(policy, counters(this.micros::get), new CounterKeys(prefix()), penalties(this::nanos));
 	}
 
 	protected final PolicyRateLimiter limiter(Policy policy, Counters counters, CounterKeys keys, Penalties penalties) {

@@ -45,18 +45,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(RedisServers.class)
 abstract class PenaltyFleetContract extends PenaltyContract {
 
-	static final String BANS = "rl:{fleet}:bans";
-
-	private static final CounterKeys KEYS = new CounterKeys("rl");
-
-	private static final String COUNTER = counter("ann");
-
-	private static final String STATE = state("ann");
+	private static final AtomicInteger TESTS = new AtomicInteger();
 
 	private static final Request BOB = ANN.with(Dimension.USER, "bob");
 
 	private static final Penalty FOR_A_DAY = new Penalty(2, Duration.ofSeconds(10), Duration.ofSeconds(15), 6,
 			Duration.ofDays(1), 0);
+
+	/**
+	 * Of this test alone: what a node of a cluster still had to do or to publish for the
+	 * last test would come after Redis was emptied.
+	 */
+	private final String prefix = "rl" + TESTS.incrementAndGet();
+
+	private final String bans = this.prefix + ":{fleet}:bans";
+
+	private final CounterKeys keys = new CounterKeys(this.prefix);
+
+	private final String state = state("ann");
 
 	private final List<Instance> fleet = new ArrayList<>();
 
@@ -68,6 +74,11 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 
 	/** The server that holds a key. */
 	abstract RedisServer server(String key);
+
+	@Override
+	protected String prefix() {
+		return this.prefix;
+	}
 
 	@Override
 	protected Counters counters(LongSupplier micros) {
@@ -116,7 +127,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		pass(Duration.ofSeconds(60));
 		check(limiters.get(0), ANN);
 		check(limiters.get(0), ANN);
-		await().until(() -> server(STATE).cli("EXISTS", STATE).equals("1"));
+		await().until(() -> server(this.state).cli("EXISTS", this.state).equals("1"));
 		pass(Duration.ofMillis(300));
 		// Each instance sees one refusal, which by itself is no offence.
 		limiters.subList(1, 7).forEach((limiter) -> assertThat(check(limiter, ANN).allowed()).isFalse());
@@ -160,7 +171,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		offend(limiters.get(0), 6);
 		await().until(() -> this.fleet.get(1).penalties.banned() == 1);
 		this.fleet.get(1).exchange.lift(caller()).toCompletableFuture().join();
-		assertThat(server(STATE).cli("EXISTS", STATE)).isEqualTo("0");
+		assertThat(server(this.state).cli("EXISTS", this.state)).isEqualTo("0");
 		awaitListed(0);
 		within(1).until(() -> this.fleet.stream().allMatch((instance) -> instance.penalties.banned() == 0));
 		await().until(() -> {
@@ -181,12 +192,12 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 				() -> operators.exchange.lift(caller()).toCompletableFuture().join(), listed);
 		try (PenaltyExchange exchange = new PenaltyExchange(penalties, store, () -> true)) {
 			exchange.start();
-			offend(limiter(perUser("1/s").penalty(TERMS).build(), counters.at(micros()), KEYS, penalties), 6);
+			offend(limiter(perUser("1/s").penalty(TERMS).build(), counters.at(micros()), this.keys, penalties), 6);
 			await().until(() -> !listed.isEmpty());
 			assertThat(listed.get(0).outcome()).isEqualTo(PenaltyStore.Listed.Outcome.LIFTED);
 			await().until(() -> penalties.banned() == 0);
-			assertThat(server(BANS).cli("ZCARD", BANS)).isEqualTo("0");
-			assertThat(server(STATE).cli("EXISTS", STATE)).isEqualTo("0");
+			assertThat(server(this.bans).cli("ZCARD", this.bans)).isEqualTo("0");
+			assertThat(server(this.state).cli("EXISTS", this.state)).isEqualTo("0");
 			assertThat(operators.penalties.banned()).isZero();
 		}
 	}
@@ -206,7 +217,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		offend(limiters.get(0), 6);
 		awaitListed(1);
 		await().until(() -> this.fleet.get(0).penalties.banned() == 1);
-		server(BANS).cli("DEL", BANS);
+		server(this.bans).cli("DEL", this.bans);
 		await().until(() -> {
 			pass(Duration.ofSeconds(1));
 			this.fleet.get(0).exchange.missed();
@@ -220,7 +231,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		Instance instance = new Instance(System::nanoTime);
 		this.fleet.add(instance);
 		Penalty forASecond = new Penalty(1, Duration.ofSeconds(1), Duration.ofSeconds(1), 2, Duration.ofSeconds(1), 0);
-		PolicyRateLimiter limiter = limiter(perUser("1/d").penalty(forASecond).build(), redis(), KEYS,
+		PolicyRateLimiter limiter = limiter(perUser("1/d").penalty(forASecond).build(), redis(), this.keys,
 				instance.penalties);
 		await().until(() -> check(limiter, ANN).reason() == Decision.Reason.BAN);
 		await().until(() -> check(limiter, ANN).reason() == Decision.Reason.LIMITS);
@@ -231,17 +242,17 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		List<PolicyRateLimiter> limiters = limiters(1, TERMS);
 		offend(limiters.get(0), 6);
 		awaitListed(1);
-		assertThat(Long.parseLong(server(STATE).cli("PTTL", STATE))).isBetween(1L, 61_000L);
-		assertThat(Long.parseLong(server(BANS).cli("PTTL", BANS))).isPositive();
-		assertThat(Long.parseLong(server(BANS).cli("PTTL", BANS + ":revision"))).isPositive();
+		assertThat(Long.parseLong(server(this.state).cli("PTTL", this.state))).isBetween(1L, 61_000L);
+		assertThat(Long.parseLong(server(this.bans).cli("PTTL", this.bans))).isPositive();
+		assertThat(Long.parseLong(server(this.bans).cli("PTTL", this.bans + ":revision"))).isPositive();
 		this.fleet.get(0).exchange.lift(caller()).toCompletableFuture().join();
-		assertThat(Long.parseLong(server(BANS).cli("PTTL", BANS + ":lifted"))).isBetween(1L, 60_000L);
+		assertThat(Long.parseLong(server(this.bans).cli("PTTL", this.bans + ":lifted"))).isBetween(1L, 60_000L);
 	}
 
 	@Test
 	void foreignValueInTheKeyIsReplaced() {
 		List<PolicyRateLimiter> limiters = limiters(1, TERMS);
-		server(STATE).cli("SET", STATE, "nonsense");
+		server(this.state).cli("SET", this.state, "nonsense");
 		offend(limiters.get(0), 6);
 		awaitListed(1);
 	}
@@ -271,7 +282,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		awaitListed(PenaltyStore.MOST_BANS);
 		offend(limiters.get(0), 6);
 		awaitBanned(limiters.get(1));
-		server(BANS).cli("ZREMRANGEBYRANK", BANS, "0", "9");
+		server(this.bans).cli("ZREMRANGEBYRANK", this.bans, "0", "9");
 		PolicyRateLimiter later = limiters(1, bansOnly, counters).get(0);
 		await().until(() -> this.fleet.get(2).penalties.banned() >= PenaltyStore.MOST_BANS - 10);
 		awaitBanned(later);
@@ -283,7 +294,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		offend(limiters.get(0), 6);
 		awaitListed(1);
 		awaitKnown(1);
-		server(BANS).cli("DEL", BANS, BANS + ":revision");
+		server(this.bans).cli("DEL", this.bans, this.bans + ":revision");
 		// Who knows this one has read the list that is left.
 		fill(1);
 		this.fleet.forEach((one) -> one.exchange.missed());
@@ -302,18 +313,18 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		Penalty never = new Penalty(1_000, Duration.ofSeconds(10), Duration.ofMinutes(10), 0, Duration.ofSeconds(60),
 				0);
 		try (PenaltyExchange exchange = new PenaltyExchange(penalties, store, () -> true)) {
-			PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(never).build(), counters.at(micros()), KEYS,
+			PolicyRateLimiter limiter = limiter(perUser("1/s").penalty(never).build(), counters.at(micros()), this.keys,
 					penalties);
 			offend(limiter, 3);
 			exchange.start();
 			await().until(() -> store.lost.get() > 0);
-			assertThat(offences(STATE)).isEqualTo(3);
+			assertThat(offences(this.state)).isEqualTo(3);
 			store.losing = false;
 			pass(Duration.ofSeconds(2));
 			offend(limiter, BOB, 1);
 			String bob = state("bob");
 			await().until(() -> server(bob).cli("EXISTS", bob).equals("1") && offences(bob) == 1);
-			assertThat(offences(STATE)).isEqualTo(3);
+			assertThat(offences(this.state)).isEqualTo(3);
 		}
 	}
 
@@ -322,10 +333,10 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 	}
 
 	private void fill(int bans) {
-		server(BANS).cli("EVAL",
+		server(this.bans).cli("EVAL",
 				"local ends = (redis.call('TIME')[1] + 3600) * 1000 for i = 1, tonumber(ARGV[1]) do "
 						+ "redis.call('ZADD', KEYS[1], ends, 'rl:3g:{a}b' .. i .. ' login per-user') end return 1",
-				"1", BANS, Integer.toString(bans));
+				"1", this.bans, Integer.toString(bans));
 	}
 
 	/** A list that could not be read in time is read again. */
@@ -349,20 +360,21 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 		return Objects.requireNonNull(instance.store.report(List.of(report)).toCompletableFuture().join().get(0));
 	}
 
-	private static String counter(String user) {
-		return KEYS.key("login", Algorithm.GCRA, Limit.of("per-user", List.of(Dimension.USER), "1/s"), List.of(user));
+	private String counter(String user) {
+		return this.keys.key("login", Algorithm.GCRA, Limit.of("per-user", List.of(Dimension.USER), "1/s"),
+				List.of(user));
 	}
 
-	private static String state(String user) {
+	private String state(String user) {
 		return counter(user).replace(":{", "p:{");
 	}
 
-	private static CallerKey caller() {
-		return new CallerKey(COUNTER, "login", "per-user");
+	private CallerKey caller() {
+		return new CallerKey(counter("ann"), "login", "per-user");
 	}
 
 	private void awaitListed(int bans) {
-		await().until(() -> server(BANS).cli("ZCARD", BANS).equals(Integer.toString(bans)));
+		await().until(() -> server(this.bans).cli("ZCARD", this.bans).equals(Integer.toString(bans)));
 	}
 
 	private List<PolicyRateLimiter> limiters(int number, Penalty terms) {
@@ -372,8 +384,8 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 	private List<PolicyRateLimiter> limiters(int number, Penalty terms, RedisCounters counters) {
 		List<PolicyRateLimiter> limiters = new ArrayList<>();
 		for (int i = 0; i < number; i++) {
-			limiters
-				.add(limiter(perUser("1/s").penalty(terms).build(), counters.at(micros()), KEYS, start().penalties));
+			limiters.add(limiter(perUser("1/s").penalty(terms).build(), counters.at(micros()), this.keys,
+					start().penalties));
 		}
 		return limiters;
 	}
@@ -397,9 +409,9 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 
 		private final RedisConnector connector = connector();
 
-		private final RedisSignals signals = RedisSignals.on(this.connector, "rl");
+		private final RedisSignals signals = RedisSignals.on(this.connector, PenaltyFleetContract.this.prefix);
 
-		final RedisPenalties store = RedisPenalties.on(this.connector, this.signals, "rl");
+		final RedisPenalties store = RedisPenalties.on(this.connector, this.signals, PenaltyFleetContract.this.prefix);
 
 		final List<PenaltyListener.Kind> began = new CopyOnWriteArrayList<>();
 
