@@ -4,6 +4,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 import dev.ratelimit.benchmarks.gateway.GatewayCommand;
+import dev.ratelimit.benchmarks.gen.GenCommand;
 import dev.ratelimit.benchmarks.grpc.GrpcCommand;
 import dev.ratelimit.benchmarks.peers.PeersCommand;
 import dev.ratelimit.benchmarks.peers.WorkerCommand;
@@ -15,7 +16,7 @@ import dev.ratelimit.benchmarks.recovery.RecoveryCommand;
  */
 @Command(name = "ratelimit-benchmarks", description = "Measures the rate limiter on servers that it starts itself.",
 		mixinStandardHelpOptions = true, subcommands = { MemoryCommand.class, PeersCommand.class, GatewayCommand.class,
-				GrpcCommand.class, RecoveryCommand.class, WorkerCommand.class, JmhCommand.class })
+				GrpcCommand.class, RecoveryCommand.class, GenCommand.class, WorkerCommand.class, JmhCommand.class })
 final class Benchmarks {
 
 	private Benchmarks() {

@@ -7,6 +7,8 @@ import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.benchmarks.common.TimeLeft;
+
 /**
  * Sends a number of asynchronous calls as fast as they are answered, with a bounded
  * number in flight, and shows how far it has come.
@@ -40,6 +42,7 @@ final class Load {
 	 */
 	void run(IntFunction<CompletionStage<?>> call) {
 		Semaphore room = new Semaphore(IN_FLIGHT);
+		TimeLeft left = new TimeLeft(this.name, (long) this.numbers * this.rounds);
 		for (int round = 0; round < this.rounds; round++) {
 			for (int number = 0; number < this.numbers; number++) {
 				room.acquireUninterruptibly();
@@ -49,20 +52,13 @@ final class Load {
 					}
 					room.release();
 				});
-				show((long) round * this.numbers + number + 1);
+				left.at((long) round * this.numbers + number + 1);
 			}
 		}
 		room.acquireUninterruptibly(IN_FLIGHT);
 		Throwable problem = this.failure.get();
 		if (problem != null) {
 			throw new IllegalStateException(this.name + ": a call failed", problem);
-		}
-	}
-
-	private void show(long done) {
-		long all = (long) this.numbers * this.rounds;
-		if (this.numbers > 1 && (done % 100_000 == 0 || done == all)) {
-			System.err.printf("\r%-44s %3d %%%s", this.name, 100 * done / all, (done == all) ? "\n" : "");
 		}
 	}
 

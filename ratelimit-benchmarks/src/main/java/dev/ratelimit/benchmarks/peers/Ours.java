@@ -19,6 +19,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.assembly.RateLimiterBuilder;
+import dev.ratelimit.benchmarks.load.Contender;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.Deadlines;

@@ -1,4 +1,4 @@
-package dev.ratelimit.benchmarks.recovery;
+package dev.ratelimit.benchmarks.load;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.ratelimit.benchmarks.common.Machine;
-import dev.ratelimit.benchmarks.peers.Contender;
 
 /**
  * Sends checks at a given rate, whether answers come or not, and counts by second how
@@ -17,7 +16,7 @@ import dev.ratelimit.benchmarks.peers.Contender;
  * more than a few milliseconds behind skips what it missed: the rate that was reached is
  * part of the result.
  */
-final class PacedLoad {
+public final class PacedLoad {
 
 	private static final long TICK = 1_000_000;
 
@@ -34,7 +33,7 @@ final class PacedLoad {
 	/** The next caller: all callers in turn, over all threads. */
 	private final AtomicInteger next = new AtomicInteger();
 
-	PacedLoad(Contender contender, int keys, int threads, double rate) {
+	public PacedLoad(Contender contender, int keys, int threads, double rate) {
 		this.contender = contender;
 		this.keys = keys;
 		this.threads = threads;
@@ -42,7 +41,7 @@ final class PacedLoad {
 	}
 
 	/** Runs for whole seconds, and something else meanwhile on this thread. */
-	List<Second> run(int seconds, Interruption meanwhile) throws Exception {
+	public List<Second> run(int seconds, Interruption meanwhile) throws Exception {
 		LongAdder[] sent = adders(seconds);
 		LongAdder[] degraded = adders(seconds);
 		double[] processor = new double[seconds + 1];
@@ -108,7 +107,7 @@ final class PacedLoad {
 	}
 
 	/** What happens during a run. */
-	interface Interruption {
+	public interface Interruption {
 
 		void run(long start) throws Exception;
 
@@ -121,9 +120,9 @@ final class PacedLoad {
 	 * @param degraded how many of these the failure mode answered
 	 * @param processor processor time of load and limiter in it, in seconds
 	 */
-	record Second(long sent, long degraded, double processor) {
+	public record Second(long sent, long degraded, double processor) {
 
-		double undegraded() {
+		public double undegraded() {
 			return (this.sent == 0) ? 0 : 1 - (double) this.degraded / this.sent;
 		}
 
