@@ -3,6 +3,8 @@ package dev.ratelimit.benchmarks;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
+import dev.ratelimit.benchmarks.capacity.PlanCommand;
+import dev.ratelimit.benchmarks.chaos.ChaosCommand;
 import dev.ratelimit.benchmarks.gateway.GatewayCommand;
 import dev.ratelimit.benchmarks.gen.GenCommand;
 import dev.ratelimit.benchmarks.grpc.GrpcCommand;
@@ -16,7 +18,8 @@ import dev.ratelimit.benchmarks.recovery.RecoveryCommand;
  */
 @Command(name = "ratelimit-benchmarks", description = "Measures the rate limiter on servers that it starts itself.",
 		mixinStandardHelpOptions = true, subcommands = { MemoryCommand.class, PeersCommand.class, GatewayCommand.class,
-				GrpcCommand.class, RecoveryCommand.class, GenCommand.class, WorkerCommand.class, JmhCommand.class })
+				GrpcCommand.class, RecoveryCommand.class, GenCommand.class, ChaosCommand.class, PlanCommand.class,
+				WorkerCommand.class, JmhCommand.class })
 final class Benchmarks {
 
 	private Benchmarks() {
