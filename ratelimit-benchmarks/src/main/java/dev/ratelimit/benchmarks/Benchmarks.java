@@ -8,6 +8,7 @@ import dev.ratelimit.benchmarks.chaos.ChaosCommand;
 import dev.ratelimit.benchmarks.gateway.GatewayCommand;
 import dev.ratelimit.benchmarks.gen.GenCommand;
 import dev.ratelimit.benchmarks.grpc.GrpcCommand;
+import dev.ratelimit.benchmarks.million.MillionCommand;
 import dev.ratelimit.benchmarks.peers.PeersCommand;
 import dev.ratelimit.benchmarks.peers.WorkerCommand;
 import dev.ratelimit.benchmarks.recovery.RecoveryCommand;
@@ -19,7 +20,7 @@ import dev.ratelimit.benchmarks.recovery.RecoveryCommand;
 @Command(name = "ratelimit-benchmarks", description = "Measures the rate limiter on servers that it starts itself.",
 		mixinStandardHelpOptions = true, subcommands = { MemoryCommand.class, PeersCommand.class, GatewayCommand.class,
 				GrpcCommand.class, RecoveryCommand.class, GenCommand.class, ChaosCommand.class, PlanCommand.class,
-				WorkerCommand.class, JmhCommand.class })
+				MillionCommand.class, WorkerCommand.class, JmhCommand.class })
 final class Benchmarks {
 
 	private Benchmarks() {

@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Locale;
 
 import com.sun.management.OperatingSystemMXBean;
 
@@ -62,6 +63,12 @@ public record Machine(double ownSeconds, double busy, double stolen, double all)
 
 	public static int cores() {
 		return SYSTEM.getAvailableProcessors();
+	}
+
+	/** What results were measured on, for the output. */
+	public static String describe(String redis) {
+		return String.format(Locale.ROOT, "%s, Java %s, %d cores, load average %.1f", redis, Runtime.version(), cores(),
+				loadAverage());
 	}
 
 	/** What happened since an earlier reading. */

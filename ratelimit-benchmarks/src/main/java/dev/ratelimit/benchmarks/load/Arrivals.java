@@ -35,4 +35,35 @@ public interface Arrivals {
 		};
 	}
 
+	/** Two schedules at once. */
+	static Arrivals merged(Arrivals one, Arrivals other) {
+		return new Arrivals() {
+
+			private @Nullable Arrival first = one.next();
+
+			private @Nullable Arrival second = other.next();
+
+			@Override
+			public @Nullable Arrival next() {
+				Arrival left = this.first;
+				Arrival right = this.second;
+				if (left == null || (right != null && right.dueNanos() < left.dueNanos())) {
+					this.second = (right != null) ? other.next() : null;
+					return right;
+				}
+				this.first = one.next();
+				return left;
+			}
+
+		};
+	}
+
+	/** The same requests of other callers: all keys are larger by this much. */
+	default Arrivals shifted(int keys) {
+		return () -> {
+			Arrival next = next();
+			return (next != null) ? new Arrival(next.dueNanos(), next.key() + keys, next.cost()) : null;
+		};
+	}
+
 }

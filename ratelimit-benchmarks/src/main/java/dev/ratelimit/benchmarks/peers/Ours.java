@@ -2,13 +2,16 @@ package dev.ratelimit.benchmarks.peers;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +29,7 @@ import dev.ratelimit.guard.Deadlines;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.hot.HotCounters;
 import dev.ratelimit.lease.LeaseOptions;
+import dev.ratelimit.lease.LeasedCounters;
 import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.redis.ClientSettings;
 import dev.ratelimit.redis.RedisConnector;
@@ -43,6 +47,9 @@ public final class Ours implements Contender {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(5);
 
+	/** Five million requests would need more than a gigabyte. */
+	private static final int MAX_KEPT = 100_000;
+
 	/** Users of a tenant. */
 	private static final int SHARED = 10;
 
@@ -50,14 +57,17 @@ public final class Ours implements Contender {
 
 	private final ClientResources resources = ClientSettings.resources(this.threads);
 
-	private final RedisClient client;
+	private final AbstractRedisClient client;
 
 	private final RedisConnector connector;
 
 	private final Deadlines deadlines;
 
+	private final LeasedCounters counters;
+
 	private final RateLimiter limiter;
 
+	/** Those of the first callers; the others make theirs for each check. */
 	private final Request[] requests;
 
 	/**
@@ -67,30 +77,50 @@ public final class Ours implements Contender {
 	 * @param deadline of a check
 	 */
 	public Ours(RedisURI uri, Policy policy, int keys, Duration deadline) {
-		this.client = RedisClient.create(this.resources, uri);
-		this.client.setOptions(ClientSettings.options(ClientOptions.create()));
-		this.connector = RedisConnector.to(this.client, "redis");
+		this(uri, List.of(policy), keys, new Options(deadline, 1, LeaseOptions.DEFAULTS, false));
+	}
+
+	/**
+	 * Connects a limiter.
+	 * @param policies one of them named {@link #POLICY}
+	 * @param keys number of callers
+	 */
+	public Ours(RedisURI uri, List<Policy> policies, int keys, Options options) {
+		if (options.cluster()) {
+			RedisClusterClient cluster = RedisClusterClient.create(this.resources, uri);
+			cluster.setOptions(ClientSettings.clusterOptions(ClientOptions.create()));
+			this.client = cluster;
+			this.connector = RedisConnector.to(cluster);
+		}
+		else {
+			RedisClient single = RedisClient.create(this.resources, uri);
+			single.setOptions(ClientSettings.options(ClientOptions.create()));
+			this.client = single;
+			this.connector = RedisConnector.to(single, "redis");
+		}
 		if (!this.connector.start(PATIENCE)) {
 			throw new IllegalStateException("no connection to " + uri.getHost() + ":" + uri.getPort());
 		}
 		this.deadlines = new Deadlines(this.resources.eventExecutorGroup());
-		this.limiter = RateLimiterBuilder.on(counters(deadline))
-			.policies(policy)
-			.options(new LimiterOptions(deadline, FailureMode.ALLOW, 64))
+		this.counters = counters(options);
+		this.limiter = RateLimiterBuilder.on(this.counters)
+			.policies(policies.toArray(Policy[]::new))
+			.options(new LimiterOptions(options.deadline(), FailureMode.ALLOW, 64))
 			.build();
-		this.requests = IntStream.range(0, keys).mapToObj(Ours::request).toArray(Request[]::new);
+		this.requests = IntStream.range(0, Math.min(keys, MAX_KEPT)).mapToObj(Ours::request).toArray(Request[]::new);
 	}
 
-	private Counters counters(Duration deadline) {
+	private LeasedCounters counters(Options options) {
 		Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of());
 		Counters guarded = RateLimiterBuilder.guarded(RedisCounters.on(this.connector), nodes, this.deadlines,
-				deadline);
-		HotCounters hot = new HotCounters(10_000, 10_000, () -> 1, System::nanoTime);
-		return RateLimiterBuilder.leased(guarded, LeaseOptions.DEFAULTS, () -> 1, hot, (permits) -> {
+				options.deadline());
+		HotCounters hot = new HotCounters(10_000, 10_000, options::instances, System::nanoTime);
+		return RateLimiterBuilder.leased(guarded, options.lease(), options::instances, hot, (permits) -> {
 		}, this.deadlines);
 	}
 
-	private static Request request(int key) {
+	/** The request of a caller. */
+	public static Request request(int key) {
 		return Request.of(POLICY)
 			.with(Dimension.USER, "user-" + (1_000_000_000 + key))
 			.with(Dimension.TENANT, "tenant-" + (1_000_000 + key / SHARED))
@@ -99,8 +129,22 @@ public final class Ours implements Contender {
 
 	@Override
 	public void check(int key, Answer answer) {
-		this.limiter.check(this.requests[key])
-			.whenComplete((decision, failure) -> answer.complete(outcome(decision, failure)));
+		check((key < MAX_KEPT) ? this.requests[key] : request(key), answer);
+	}
+
+	/** Checks any request. */
+	public void check(Request request, Answer answer) {
+		decide(request).whenComplete((decision, failure) -> answer.complete(outcome(decision, failure)));
+	}
+
+	/** The whole decision on a request. */
+	public CompletionStage<Decision> decide(Request request) {
+		return this.limiter.check(request);
+	}
+
+	/** How many leases and remembered refusals this instance holds. */
+	public long localCounters() {
+		return this.counters.size();
 	}
 
 	@Override
@@ -121,6 +165,17 @@ public final class Ours implements Contender {
 		this.client.shutdown(Duration.ZERO, PATIENCE);
 		this.resources.shutdown(0, 0, TimeUnit.MILLISECONDS);
 		this.threads.shutdown(0, PATIENCE.toMillis(), TimeUnit.MILLISECONDS).awaitUninterruptibly();
+	}
+
+	/**
+	 * How an instance is set up.
+	 *
+	 * @param deadline of a check
+	 * @param instances of the fleet
+	 * @param lease of leased limits
+	 * @param cluster whether Redis is a cluster
+	 */
+	public record Options(Duration deadline, int instances, LeaseOptions lease, boolean cluster) {
 	}
 
 }

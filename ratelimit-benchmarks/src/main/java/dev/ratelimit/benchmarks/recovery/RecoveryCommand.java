@@ -21,7 +21,6 @@ import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.MeasuredRedis;
 import dev.ratelimit.benchmarks.common.RunOptions;
-import dev.ratelimit.benchmarks.load.PacedLoad;
 import dev.ratelimit.benchmarks.peers.Ours;
 
 /**

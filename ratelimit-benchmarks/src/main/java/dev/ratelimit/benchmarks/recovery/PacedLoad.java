@@ -1,4 +1,4 @@
-package dev.ratelimit.benchmarks.load;
+package dev.ratelimit.benchmarks.recovery;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.ratelimit.benchmarks.common.Machine;
+import dev.ratelimit.benchmarks.load.Contender;
 
 /**
  * Sends checks at a given rate, whether answers come or not, and counts by second how
@@ -16,7 +17,7 @@ import dev.ratelimit.benchmarks.common.Machine;
  * more than a few milliseconds behind skips what it missed: the rate that was reached is
  * part of the result.
  */
-public final class PacedLoad {
+final class PacedLoad {
 
 	private static final long TICK = 1_000_000;
 
@@ -33,7 +34,7 @@ public final class PacedLoad {
 	/** The next caller: all callers in turn, over all threads. */
 	private final AtomicInteger next = new AtomicInteger();
 
-	public PacedLoad(Contender contender, int keys, int threads, double rate) {
+	PacedLoad(Contender contender, int keys, int threads, double rate) {
 		this.contender = contender;
 		this.keys = keys;
 		this.threads = threads;
@@ -41,7 +42,7 @@ public final class PacedLoad {
 	}
 
 	/** Runs for whole seconds, and something else meanwhile on this thread. */
-	public List<Second> run(int seconds, Interruption meanwhile) throws Exception {
+	List<Second> run(int seconds, Interruption meanwhile) throws Exception {
 		LongAdder[] sent = adders(seconds);
 		LongAdder[] degraded = adders(seconds);
 		double[] processor = new double[seconds + 1];
@@ -107,7 +108,7 @@ public final class PacedLoad {
 	}
 
 	/** What happens during a run. */
-	public interface Interruption {
+	interface Interruption {
 
 		void run(long start) throws Exception;
 
@@ -120,9 +121,9 @@ public final class PacedLoad {
 	 * @param degraded how many of these the failure mode answered
 	 * @param processor processor time of load and limiter in it, in seconds
 	 */
-	public record Second(long sent, long degraded, double processor) {
+	record Second(long sent, long degraded, double processor) {
 
-		public double undegraded() {
+		double undegraded() {
 			return (this.sent == 0) ? 0 : 1 - (double) this.degraded / this.sent;
 		}
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.benchmarks;
+package dev.ratelimit.benchmarks.load;
 
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
@@ -13,7 +13,7 @@ import dev.ratelimit.benchmarks.common.TimeLeft;
  * Sends a number of asynchronous calls as fast as they are answered, with a bounded
  * number in flight, and shows how far it has come.
  */
-final class Load {
+public final class BoundedLoad {
 
 	private static final int IN_FLIGHT = 4_096;
 
@@ -31,7 +31,7 @@ final class Load {
 	 * @param numbers each round goes over 0 to this, exclusively
 	 * @param rounds how often
 	 */
-	Load(String name, int numbers, int rounds) {
+	public BoundedLoad(String name, int numbers, int rounds) {
 		this.name = name;
 		this.numbers = numbers;
 		this.rounds = rounds;
@@ -40,7 +40,7 @@ final class Load {
 	/**
 	 * Makes all calls and returns when they were answered; the first failure is thrown.
 	 */
-	void run(IntFunction<CompletionStage<?>> call) {
+	public void run(IntFunction<CompletionStage<?>> call) {
 		Semaphore room = new Semaphore(IN_FLIGHT);
 		TimeLeft left = new TimeLeft(this.name, (long) this.numbers * this.rounds);
 		for (int round = 0; round < this.rounds; round++) {
