@@ -5,6 +5,8 @@ import picocli.CommandLine.Command;
 
 import dev.ratelimit.benchmarks.capacity.PlanCommand;
 import dev.ratelimit.benchmarks.chaos.ChaosCommand;
+import dev.ratelimit.benchmarks.experiment.ExperimentCommand;
+import dev.ratelimit.benchmarks.experiment.InstanceCommand;
 import dev.ratelimit.benchmarks.gateway.GatewayCommand;
 import dev.ratelimit.benchmarks.gen.GenCommand;
 import dev.ratelimit.benchmarks.grpc.GrpcCommand;
@@ -20,7 +22,8 @@ import dev.ratelimit.benchmarks.recovery.RecoveryCommand;
 @Command(name = "ratelimit-benchmarks", description = "Measures the rate limiter on servers that it starts itself.",
 		mixinStandardHelpOptions = true, subcommands = { MemoryCommand.class, PeersCommand.class, GatewayCommand.class,
 				GrpcCommand.class, RecoveryCommand.class, GenCommand.class, ChaosCommand.class, PlanCommand.class,
-				MillionCommand.class, WorkerCommand.class, JmhCommand.class })
+				MillionCommand.class, ExperimentCommand.class, InstanceCommand.class, WorkerCommand.class,
+				JmhCommand.class })
 final class Benchmarks {
 
 	private Benchmarks() {

@@ -13,6 +13,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.testing.ChaosProxy;
@@ -27,6 +28,9 @@ public final class ProxiedNodes implements AutoCloseable {
 	private static final String ANNOUNCED = "cluster-announce-port";
 
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	/** Nodes pass on what they know about once a second. */
+	private static final Duration GOSSIP = Duration.ofSeconds(30);
 
 	private final Map<ChaosProxy, Faults> proxies = new LinkedHashMap<>();
 
@@ -53,7 +57,10 @@ public final class ProxiedNodes implements AutoCloseable {
 		}
 	}
 
-	/** Starts a proxy before each node of the cluster to which this node belongs. */
+	/**
+	 * Starts a proxy before each node of the cluster to which this node belongs, and
+	 * returns when all nodes know the new ports.
+	 */
 	public static ProxiedNodes beforeClusterOf(String node) {
 		ProxiedNodes nodes = new ProxiedNodes();
 		try {
@@ -65,12 +72,29 @@ public final class ProxiedNodes implements AutoCloseable {
 						call(server, (c) -> c.sync().configGet(ANNOUNCED).getOrDefault(ANNOUNCED, "0")));
 				call(server, (c) -> c.sync().configSet(ANNOUNCED, String.valueOf(proxy.port())));
 			}
+			nodes.awaitAnnouncements();
 			return nodes;
 		}
 		catch (RuntimeException ex) {
 			nodes.close();
 			throw ex;
 		}
+	}
+
+	private void awaitAnnouncements() {
+		Awaitility.await().atMost(GOSSIP).ignoreExceptions().until(this::announcedEverywhere);
+	}
+
+	private boolean announcedEverywhere() {
+		return this.announced.keySet().stream().map(ProxiedNodes::view).allMatch(this::namesAllProxies);
+	}
+
+	private static String view(RedisURI server) {
+		return call(server, (connection) -> connection.sync().clusterNodes());
+	}
+
+	private boolean namesAllProxies(String view) {
+		return this.proxies.keySet().stream().allMatch((proxy) -> view.contains(":" + proxy.port() + "@"));
 	}
 
 	private ChaosProxy start(RedisURI server, int listen) {

@@ -142,7 +142,7 @@ public final class MeasuredRedis implements AutoCloseable {
 			.info("commandstats")
 			.lines()
 			.filter((line) -> line.startsWith("cmdstat_evalsha:"))
-			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*calls=(\\d+),.*", "$1").strip()))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll("^[^=]*=(\\d+),.*", "$1")))
 			.sum();
 	}
 

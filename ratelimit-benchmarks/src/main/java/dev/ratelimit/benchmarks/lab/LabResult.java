@@ -7,7 +7,7 @@ import java.util.List;
  * The result of one part of the lab.
  *
  * @param title what was done
- * @param machine what it was done on
+ * @param machine Redis, Java and processors
  * @param tables all numbers
  * @param verdicts on what is promised
  * @param bottleneck what limited the run, with the evidence

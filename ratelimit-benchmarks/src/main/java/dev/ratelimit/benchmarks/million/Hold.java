@@ -13,6 +13,7 @@ import dev.ratelimit.benchmarks.common.TimeLeft;
 import dev.ratelimit.benchmarks.lab.LabFolder;
 import dev.ratelimit.benchmarks.lab.Plot;
 import dev.ratelimit.benchmarks.lab.Table;
+import dev.ratelimit.benchmarks.lab.Usage;
 import dev.ratelimit.benchmarks.lab.Verdict;
 import dev.ratelimit.benchmarks.load.Callers;
 import dev.ratelimit.benchmarks.load.RampedLoad;
@@ -57,7 +58,8 @@ record Hold(int ramp, List<RampedLoad.Second> seconds, List<Sample> samples, Tal
 				left.at(second);
 			}
 		});
-		Usage used = Usage.of(Machine.now().since(before), redis.cpuSeconds() - redisBefore, seconds);
+		Machine machine = Machine.now().since(before);
+		Usage used = Usage.of(machine, machine.ownSeconds(), redis.cpuSeconds() - redisBefore, seconds);
 		return new Hold(ramp, result, samples, load.latencies(), used);
 	}
 

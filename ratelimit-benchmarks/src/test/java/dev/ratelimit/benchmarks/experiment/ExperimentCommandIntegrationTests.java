@@ -1,0 +1,46 @@
+package dev.ratelimit.benchmarks.experiment;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ExperimentCommandIntegrationTests {
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void aShortRunComparesInstancesInProcessesOfTheirOwnAndJudgesThem() throws Exception {
+		StringWriter out = new StringWriter();
+
+		int exit = new CommandLine(new ExperimentCommand()).setOut(new PrintWriter(out))
+			.execute("5", "--quick", "--redis", "bundled", "--out", this.directory.toString());
+
+		assertThat(out.toString()).contains("| strict | 1 s |", "| leased | 4 s |", "| split | 4 s |");
+		JsonNode result = new ObjectMapper().readTree(this.directory.resolve("experiment-5.json").toFile());
+		assertThat(result.at("/command").asText()).isEqualTo("experiment");
+		assertThat(result.at("/verdicts").findValuesAsText("name")).contains("strict: refused within the limit never");
+		assertThat(Files.readString(this.directory.resolve("experiment-5.svg"))).contains("leased");
+		assertThat(exit).isZero();
+	}
+
+	@Test
+	void unknownNumberNamesTheKnownOnes() {
+		StringWriter err = new StringWriter();
+
+		int exit = new CommandLine(new ExperimentCommand()).setErr(new PrintWriter(err)).execute("9");
+
+		assertThat(exit).isEqualTo(2);
+		assertThat(err.toString()).contains("there is no experiment '9'");
+	}
+
+}
