@@ -14,15 +14,17 @@ import dev.ratelimit.benchmarks.million.MillionCommand;
 import dev.ratelimit.benchmarks.peers.PeersCommand;
 import dev.ratelimit.benchmarks.peers.WorkerCommand;
 import dev.ratelimit.benchmarks.recovery.RecoveryCommand;
+import dev.ratelimit.benchmarks.report.ReportCommand;
 
 /**
  * The command line of the benchmarks:
  * {@code java -jar ratelimit-benchmarks/target/ratelimit-benchmarks.jar}.
  */
 @Command(name = "ratelimit-benchmarks", description = "Measures the rate limiter on servers that it starts itself.",
-		mixinStandardHelpOptions = true, subcommands = { MemoryCommand.class, PeersCommand.class, GatewayCommand.class,
-				GrpcCommand.class, RecoveryCommand.class, GenCommand.class, ChaosCommand.class, PlanCommand.class,
-				MillionCommand.class, ExperimentCommand.class, InstanceCommand.class, WorkerCommand.class,
+		mixinStandardHelpOptions = true,
+		subcommands = { MemoryCommand.class, PeersCommand.class, GatewayCommand.class, GrpcCommand.class,
+				RecoveryCommand.class, GenCommand.class, ChaosCommand.class, PlanCommand.class, MillionCommand.class,
+				ExperimentCommand.class, ReportCommand.class, InstanceCommand.class, WorkerCommand.class,
 				JmhCommand.class })
 final class Benchmarks {
 
