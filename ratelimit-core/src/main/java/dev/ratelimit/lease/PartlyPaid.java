@@ -161,7 +161,7 @@ final class PartlyPaid {
 			}
 		}
 		catch (Throwable ex) {
-			LeaseCalls.resume(this.calls.end(pass));
+			Resumption.resume(this.calls.end(pass));
 			throw ex;
 		}
 	}
