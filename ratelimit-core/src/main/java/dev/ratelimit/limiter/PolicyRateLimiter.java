@@ -70,15 +70,6 @@ public final class PolicyRateLimiter implements RateLimiter {
 	private final LimiterOptions options;
 
 	/**
-	 * Its penalties are those of a single instance.
-	 */
-	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
-			LimiterOptions options, List<DecisionListener> listeners) {
-		this(policies, keys, counters, fallback, options, listeners, Penalties.local((policy, kind) -> {
-		}, (ip) -> false, System::nanoTime));
-	}
-
-	/**
 	 * @param policies supplies the snapshot in force to every request
 	 * @param keys makes the keys of counters
 	 * @param counters where counters are kept
