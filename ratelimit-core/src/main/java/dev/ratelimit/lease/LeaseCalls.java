@@ -67,11 +67,7 @@ final class LeaseCalls {
 		this.refresh = refresh;
 	}
 
-	void ask(List<Counter> counters, Permits permits, Duration timeout, long sent, Consumer<Grant> answer) {
-		this.central.acquire(counters, permits, timeout, (grant) -> learn(grant, counters, sent, answer));
-	}
-
-	void ask(List<Counter> counters, Permits permits, Attempt attempt, Duration timeout, long sent,
+	void ask(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout, long sent,
 			Consumer<Grant> answer) {
 		this.central.acquire(counters, permits, attempt, timeout, (grant) -> learn(grant, counters, sent, answer));
 	}

@@ -305,11 +305,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 		if (withheld != null) {
 			this.unknowns.acquire(counters, withheld, permits, attempt, timeout, answer);
 		}
-		else if (attempt != null) {
-			this.counters.acquire(counters, permits, attempt, timeout, answer);
-		}
 		else {
-			this.counters.acquire(counters, permits, timeout, answer);
+			this.counters.acquire(counters, permits, attempt, timeout, answer);
 		}
 		if (late != null && end != null) {
 			// The first of both answers.

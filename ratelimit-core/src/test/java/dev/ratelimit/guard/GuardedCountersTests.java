@@ -280,7 +280,7 @@ class GuardedCountersTests {
 	@Test
 	void callerWhoseAnswerCannotBeUsedGetsAGap() {
 		List<Grant> answers = new ArrayList<>();
-		this.counters.acquire(List.of(TENANT), Permits.exactly(1), LONG, (grant) -> {
+		this.counters.acquire(List.of(TENANT), Permits.exactly(1), null, LONG, (grant) -> {
 			answers.add(grant);
 			if (grant.complete()) {
 				throw new LinkageError("provoked");
@@ -296,7 +296,7 @@ class GuardedCountersTests {
 	@Test
 	void callerOfSeveralSlotsWhoseAnswerCannotBeUsedGetsAGap() {
 		List<Grant> answers = new ArrayList<>();
-		this.counters.acquire(List.of(TENANT, IP), Permits.exactly(1), LONG, (grant) -> {
+		this.counters.acquire(List.of(TENANT, IP), Permits.exactly(1), null, LONG, (grant) -> {
 			answers.add(grant);
 			if (grant.complete()) {
 				throw new IllegalStateException("provoked");
