@@ -528,7 +528,7 @@ class MeterListenerTests {
 		SimpleMeterRegistry merging = new SimpleMeterRegistry();
 		merging.config().meterFilter(MeterFilter.ignoreTags("policy", "owner"));
 		this.policies.set(PolicySet.of(orders().build(), other()));
-		MeterListener listener = new MeterListener(merging, this.policies::get, List.of());
+		MeterListener listener = new MeterListener(merging, this.policies::get, List.of(), Decision.Source.NONE);
 		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
 		Decision others = new Decision("other", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
 				Decision.Source.REDIS, false, null, 1, 1, List.of(), Receipt.NOTHING);
@@ -542,7 +542,7 @@ class MeterListenerTests {
 	@Test
 	void registryThatIsBoundLaterSeesWhatComesAfter() {
 		CompositeMeterRegistry composite = new CompositeMeterRegistry();
-		MeterListener listener = new MeterListener(composite, this.policies::get, List.of());
+		MeterListener listener = new MeterListener(composite, this.policies::get, List.of(), Decision.Source.NONE);
 		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
 		listener.decided(ANN, decision, 1);
 		SimpleMeterRegistry late = new SimpleMeterRegistry();

@@ -118,7 +118,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private Check check(Request asked, @Nullable CompletionStage<?> end) {
 		PolicySet policies = this.policies.get();
-		return check(new Check(this, policies, filled(policies, asked)), end);
+		return check(new Check(this, policies, filled(policies, asked), 0), end);
 	}
 
 	private Check check(Check check, @Nullable CompletionStage<?> end) {
@@ -133,7 +133,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 	@Override
 	public CompletionStage<Decision> degrade(Request asked, Throwable failure) {
 		PolicySet policies = this.policies.get();
-		Check check = new Check(this, policies, filled(policies, asked));
+		Check check = new Check(this, policies, filled(policies, asked), 0);
 		this.observers.unresolved(failure);
 		Decision made = unresolved(check);
 		Decision decision = made.allowed() ? made : this.penalties.announced(check.known(), check.request(), made);

@@ -234,7 +234,7 @@ class MarkedSplitIntegrationTests {
 		Instance(Policy policy, Counters counters, boolean automatic) {
 			this.connector.start(Duration.ofSeconds(10));
 			this.exchange = new HotExchange(this.hot, new TopRefusals(System::nanoTime),
-					RedisHotKeys.on(this.connector, "rl", "local", HASHES), 100, System::nanoTime);
+					new RedisHotKeys(this.connector, "rl", "local", HASHES), 100, System::nanoTime);
 			LeasedCounters leased = new LeasedCounters(counters, LeaseOptions.DEFAULTS, () -> 1, this.hot,
 					(permits) -> {
 					}, System::nanoTime, Connections.DEADLINES);
