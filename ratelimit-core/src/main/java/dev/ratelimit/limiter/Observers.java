@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -79,28 +80,25 @@ final class Observers {
 	}
 
 	void tried(Request request, Decision decision) {
-		for (DecisionListener listener : this.listeners) {
-			try {
-				listener.tried(request, decision);
-			}
-			catch (Throwable ex) {
-				this.listenerFailures.failed(ex);
-			}
-		}
+		callAll((listener) -> listener.tried(request, decision));
 	}
 
 	Settlement settled(String policy, Settlement settlement) {
+		if (settlement != Settlement.NOTHING) {
+			callAll((listener) -> listener.settled(policy, settlement));
+		}
+		return settlement;
+	}
+
+	private void callAll(Consumer<DecisionListener> call) {
 		for (DecisionListener listener : this.listeners) {
 			try {
-				if (settlement != Settlement.NOTHING) {
-					listener.settled(policy, settlement);
-				}
+				call.accept(listener);
 			}
 			catch (Throwable ex) {
 				this.listenerFailures.failed(ex);
 			}
 		}
-		return settlement;
 	}
 
 	/**

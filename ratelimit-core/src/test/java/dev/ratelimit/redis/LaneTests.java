@@ -83,7 +83,7 @@ class LaneTests {
 
 	@Test
 	void throwableWhileCallsAreSentTogetherFailsAllTheirRequests() {
-		Lane lane = new Lane(true, new Lane.Sender() {
+		Lane lane = new Lane(true, new CallSender() {
 
 			@Override
 			public CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call) {
@@ -128,7 +128,7 @@ class LaneTests {
 	@Test
 	void callsOfARoundAreHandedOverTogether() {
 		List<Integer> together = new ArrayList<>();
-		Lane lane = new Lane(true, new Lane.Sender() {
+		Lane lane = new Lane(true, new CallSender() {
 
 			@Override
 			public CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call) {
@@ -138,7 +138,7 @@ class LaneTests {
 			@Override
 			public List<CompletionStage<List<ScriptCall.Outcome>>> send(List<ScriptCall> calls) {
 				together.add(calls.size());
-				return Lane.Sender.super.send(calls);
+				return CallSender.super.send(calls);
 			}
 
 		});
