@@ -10,10 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.grpc.Context;
 import io.grpc.Deadline;
@@ -212,12 +210,12 @@ class GrpcServerTests {
 		Path socket = directory.resolve("ratelimit.sock");
 		String address = "ratelimit.grpc.address=unix:" + socket;
 		EpollEventLoopGroup loops = new EpollEventLoopGroup(1);
-		GrpcApplication old = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA, address);
+		GrpcApplication old = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA, address);
 		try {
-			SlowLimiter limiter = old.bean(SlowLimiter.class);
+			HandDrivenLimiter limiter = old.bean(HandDrivenLimiter.class);
 			CompletableFuture<CheckResponse> answer = new CompletableFuture<>();
 			RateLimiterGrpc.newStub(old.channel(unix(socket, loops))).check(CHECK, new FirstAnswer<>(answer));
-			await().atMost(LONG).until(() -> limiter.asked.isDone());
+			limiter.awaitOne();
 			CompletableFuture<Void> stopped = CompletableFuture.runAsync(old.bean(RateLimitGrpcServer.class)::stop);
 			await().atMost(LONG).until(() -> !Files.exists(socket));
 			try (GrpcApplication next = GrpcApplication.start(BY_TENANT, QUOTA, address,
@@ -291,7 +289,7 @@ class GrpcServerTests {
 
 	@Test
 	void deadlineOfAPeerThatIsNotTrustedIsAnError() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA)) {
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA)) {
 			StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class,
 					() -> application.client().withDeadlineAfter(1, TimeUnit.SECONDS).check(CHECK));
 			assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
@@ -314,26 +312,26 @@ class GrpcServerTests {
 
 	@Test
 	void permitsOfACallerThatHasLeftAreGivenBack() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA)) {
-			SlowLimiter limiter = application.bean(SlowLimiter.class);
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA)) {
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			Context.CancellableContext call = Context.current().withCancellation();
 			call.run(() -> RateLimiterGrpc.newStub(application.channel()).check(CHECK, new FirstAnswer<>()));
-			assertThat(limiter.asked).succeedsWithin(LONG);
+			limiter.awaitOne();
 			call.cancel(null);
-			assertThat(limiter.left).succeedsWithin(LONG);
+			assertThat(limiter.left()).succeedsWithin(LONG);
 			limiter.decide();
-			assertThat(limiter.returned).hasValue(1);
+			assertThat(limiter.returned()).isEqualTo(1);
 		}
 	}
 
 	@Test
 	void callUnderWayIsAnsweredWhenTheServerStops() {
-		GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA);
+		GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA);
 		try {
-			SlowLimiter limiter = application.bean(SlowLimiter.class);
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			CompletableFuture<CheckResponse> answer = new CompletableFuture<>();
 			RateLimiterGrpc.newStub(application.channel()).check(CHECK, new FirstAnswer<>(answer));
-			await().atMost(LONG).until(() -> limiter.asked.isDone());
+			limiter.awaitOne();
 			Queue<ServingStatus> health = new ConcurrentLinkedQueue<>();
 			Context.CancellableContext watching = Context.current().withCancellation();
 			watching.run(() -> watch(application, health));
@@ -415,47 +413,6 @@ class GrpcServerTests {
 		@Bean
 		JwtAuthenticationConverter otherConverter() {
 			return new JwtAuthenticationConverter();
-		}
-
-	}
-
-	/** Leaves requests with a cost undecided until it is told to decide. */
-	@Configuration(proxyBeanMethods = false)
-	static class SlowLimiter {
-
-		private final CompletableFuture<Request> asked = new CompletableFuture<>();
-
-		private final CompletableFuture<Decision> decision = new CompletableFuture<>();
-
-		/** Completes when the server knows that the caller has left. */
-		private final CompletableFuture<Context> left = new CompletableFuture<>();
-
-		private final AtomicLong returned = new AtomicLong();
-
-		@Bean
-		RateLimiter limiter() {
-			return this::check;
-		}
-
-		private CompletionStage<Decision> check(Request request) {
-			if (request.cost() == 0) {
-				return CompletableFuture.completedFuture(decided(request));
-			}
-			Context.current().addListener(this.left::complete, Runnable::run);
-			this.asked.complete(request);
-			return this.decision;
-		}
-
-		void decide() {
-			this.asked.thenAccept((request) -> this.decision.complete(decided(request)));
-		}
-
-		private Decision decided(Request request) {
-			return new Decision(request.policy(), 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
-					Decision.Source.MEMORY, false, null, request.cost(), request.cost(), List.of(), (permits) -> {
-						this.returned.addAndGet(permits);
-						return CompletableFuture.completedStage(null);
-					});
 		}
 
 	}
