@@ -7,11 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.Channel;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -30,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What bounds and observes calls, over a socket: deadlines, their number, pings, meters.
+ * What bounds and observes calls, over a socket: their number, pings, meters.
  */
 class GrpcBoundsTests {
 
@@ -51,40 +48,6 @@ class GrpcBoundsTests {
 	private static final int GOAWAY = 7;
 
 	private static final int ENHANCE_YOUR_CALM = 0xb;
-
-	@Test
-	void deadlineOfATrustedPeerEndsTheCheck() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), POLICY[0], POLICY[1],
-				POLICY[2], GrpcApplication.TRUSTED)) {
-			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
-			RateLimiterGrpc.newStub(connected(application))
-				.withDeadlineAfter(20, TimeUnit.SECONDS)
-				.check(CHECK, new FirstAnswer<>());
-			assertThat(limiter.ended()).succeedsWithin(LONG);
-		}
-	}
-
-	@Test
-	void deadlineOfEnvoyEndsTheCheck() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), POLICY[0], POLICY[1],
-				POLICY[2], GrpcApplication.TRUSTED, "ratelimit.grpc.envoy.domains.edge.policy=orders",
-				"ratelimit.grpc.envoy.domains.edge.entries.tenant=tenant")) {
-			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
-			RateLimitRequest.Builder message = RateLimitRequest.newBuilder().setDomain("edge");
-			message.addDescriptorsBuilder().addEntriesBuilder().setKey("tenant").setValue("acme");
-			RateLimitServiceGrpc.newStub(connected(application))
-				.withDeadlineAfter(20, TimeUnit.SECONDS)
-				.shouldRateLimit(message.build(), new FirstAnswer<>());
-			assertThat(limiter.ended()).succeedsWithin(LONG);
-		}
-	}
-
-	/** So that the deadline of a call does not include the time to connect. */
-	private static Channel connected(GrpcApplication application) {
-		Channel channel = application.channel();
-		assertThat(GrpcApplication.client(channel).check(CHECK.toBuilder().setCost(0).build()).getAllowed()).isTrue();
-		return channel;
-	}
 
 	@Test
 	void connectionHasABoundOfCalls() {

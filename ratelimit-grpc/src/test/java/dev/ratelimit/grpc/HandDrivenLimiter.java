@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -35,33 +34,13 @@ class HandDrivenLimiter {
 	/** Completes when the server knows that a caller has left. */
 	private final CompletableFuture<Context> left = new CompletableFuture<>();
 
-	/** Completes when a check ends because its caller waits no longer. */
-	private final CompletableFuture<Void> ended = new CompletableFuture<>();
-
 	private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
 
 	private volatile boolean atOnce;
 
 	@Bean
 	RateLimiter limiter() {
-		return new RateLimiter() {
-
-			@Override
-			public CompletionStage<Decision> check(Request request) {
-				return HandDrivenLimiter.this.check(request);
-			}
-
-			@Override
-			public CompletionStage<Decision> checkUntil(Request request, CompletionStage<?> end) {
-				CompletableFuture<Decision> decision = HandDrivenLimiter.this.check(request);
-				end.thenRun(() -> {
-					decision.complete(admitted(request));
-					HandDrivenLimiter.this.ended.complete(null);
-				});
-				return decision;
-			}
-
-		};
+		return this::check;
 	}
 
 	private CompletableFuture<Decision> check(Request request) {
@@ -104,10 +83,6 @@ class HandDrivenLimiter {
 
 	CompletableFuture<Context> left() {
 		return this.left;
-	}
-
-	CompletableFuture<Void> ended() {
-		return this.ended;
 	}
 
 	void awaitOne() {
