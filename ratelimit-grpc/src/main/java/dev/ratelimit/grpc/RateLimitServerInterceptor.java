@@ -98,7 +98,7 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 				start.run();
 			}
 			else {
-				execute(start, decision, call);
+				execute(() -> trace.during(start), decision, call);
 			}
 		});
 		return listener;
@@ -132,7 +132,8 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 						if (decision != null) {
 							trace.decided(decision);
 						}
-					}), (decision) -> refusal(decision, trace), this.executor);
+					}), (decision) -> refusal(decision, trace),
+					(task) -> this.executor.execute(() -> trace.during(task)));
 		};
 	}
 
