@@ -1,11 +1,5 @@
 package dev.ratelimit.grpc;
 
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -21,10 +15,6 @@ import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.epoll.EpollDomainSocketChannel;
-import io.grpc.netty.shaded.io.netty.channel.epoll.EpollEventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
@@ -33,7 +23,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
@@ -182,95 +171,6 @@ class GrpcServerTests {
 			assertThat(failure.getStatus().getCode()).isIn(Status.Code.RESOURCE_EXHAUSTED, Status.Code.CANCELLED);
 			assertThat(application.client().check(CHECK).getAllowed()).isTrue();
 		}
-	}
-
-	@Test
-	void unixSocketIsForOwnerAndGroupAndCanBeTrusted(@TempDir Path directory) throws Exception {
-		Path socket = directory.resolve("ratelimit.sock");
-		EpollEventLoopGroup loops = new EpollEventLoopGroup(1);
-		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA,
-				"ratelimit.grpc.address=unix:" + socket, "ratelimit.grpc.trusted-peers=unix",
-				"ratelimit.policies.orders.on-missing-identity=deny")) {
-			assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(socket))).isEqualTo("rw-rw----");
-			RateLimiterGrpc.RateLimiterBlockingStub client = GrpcApplication
-				.client(application.channel(NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
-					.channelType(EpollDomainSocketChannel.class)
-					.eventLoopGroup(loops)
-					.usePlaintext()));
-			assertThat(client.check(CHECK).getAllowed()).isTrue();
-		}
-		finally {
-			loops.shutdownGracefully();
-		}
-		assertThat(socket).doesNotExist();
-	}
-
-	@Test
-	void socketOfANewProcessOutlivesTheDrainOfTheOldOne(@TempDir Path directory) throws Exception {
-		Path socket = directory.resolve("ratelimit.sock");
-		String address = "ratelimit.grpc.address=unix:" + socket;
-		EpollEventLoopGroup loops = new EpollEventLoopGroup(1);
-		GrpcApplication old = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA, address);
-		try {
-			HandDrivenLimiter limiter = old.bean(HandDrivenLimiter.class);
-			CompletableFuture<CheckResponse> answer = new CompletableFuture<>();
-			RateLimiterGrpc.newStub(old.channel(unix(socket, loops))).check(CHECK, new FirstAnswer<>(answer));
-			limiter.awaitOne();
-			CompletableFuture<Void> stopped = CompletableFuture.runAsync(old.bean(RateLimitGrpcServer.class)::stop);
-			await().atMost(LONG).until(() -> !Files.exists(socket));
-			try (GrpcApplication next = GrpcApplication.start(BY_TENANT, QUOTA, address,
-					"ratelimit.grpc.trusted-peers=unix")) {
-				limiter.decide();
-				assertThat(answer).succeedsWithin(LONG);
-				assertThat(stopped).succeedsWithin(LONG);
-				assertThat(GrpcApplication.client(next.channel(unix(socket, loops))).check(CHECK).getAllowed())
-					.isTrue();
-			}
-		}
-		finally {
-			old.close();
-			loops.shutdownGracefully();
-		}
-	}
-
-	@Test
-	void leftoverSocketOfAKilledProcessIsReplaced(@TempDir Path directory) throws Exception {
-		Path socket = directory.resolve("ratelimit.sock");
-		try (ServerSocketChannel killed = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-			killed.bind(UnixDomainSocketAddress.of(socket));
-		}
-		assertThat(socket).exists();
-		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA,
-				"ratelimit.grpc.address=unix:" + socket)) {
-			assertThat(application.bean(RateLimitGrpcServer.class).isRunning()).isTrue();
-		}
-	}
-
-	@Test
-	void socketThatIsInUseFailsTheStartAndStays(@TempDir Path directory) throws Exception {
-		Path socket = directory.resolve("ratelimit.sock");
-		try (ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-			other.bind(UnixDomainSocketAddress.of(socket));
-			assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.address=unix:" + socket))
-				.isInstanceOf(InvalidPolicyException.class)
-				.hasMessageContaining("'ratelimit.grpc.address'");
-			assertThat(socket).exists();
-		}
-	}
-
-	@Test
-	void fileThatIsNoSocketFailsTheStartAndStays(@TempDir Path directory) throws Exception {
-		Path file = Files.writeString(directory.resolve("data.txt"), "data");
-		assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.address=unix:" + file))
-			.isInstanceOf(InvalidPolicyException.class);
-		assertThat(file).hasContent("data");
-	}
-
-	private static NettyChannelBuilder unix(Path socket, EpollEventLoopGroup loops) {
-		return NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
-			.channelType(EpollDomainSocketChannel.class)
-			.eventLoopGroup(loops)
-			.usePlaintext();
 	}
 
 	@Test
