@@ -23,6 +23,7 @@ import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.Forgotten;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
@@ -38,7 +39,7 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 
 	/** One statement, so that both parts come from one state of the database. */
 	private static final String CHANGES = """
-			SELECT %s, s.store_id, s.revision AS last FROM ratelimit_store s
+			SELECT %s, s.store_id, s.revision AS last, s.forgotten_revision, s.forgotten_version FROM ratelimit_store s
 			LEFT JOIN (
 				SELECT h.* FROM ratelimit_record r
 				JOIN ratelimit_record_version h ON h.kind = r.kind AND h.id = r.id AND h.version = r.version
@@ -105,8 +106,16 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	}
 
 	@Override
-	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
-		return write(() -> StoreWrite.restoring(storeId, revision, records)).then().toFuture();
+	public CompletionStage<Void> restore(String storeId, long revision, long version, List<RecordVersion> records) {
+		return write(() -> StoreWrite.restoring(storeId, revision, version, records)).then().toFuture();
+	}
+
+	@Override
+	public CompletionStage<Void> forget(List<RecordVersion> deletions, Seen seen) {
+		return Mono.fromSupplier(() -> new ForgottenRecords(deletions, seen))
+			.flatMap((forgotten) -> this.schema.with((notifies) -> this.database.transaction(forgotten::run)))
+			.then()
+			.toFuture();
 	}
 
 	@Override
@@ -178,13 +187,14 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	private static Changes changes(List<Changes> rows) {
 		List<RecordVersion> versions = rows.stream().flatMap((row) -> row.versions().stream()).toList();
 		return rows.isEmpty() ? new Changes("", 0, List.of())
-				: new Changes(rows.get(0).storeId(), rows.get(0).revision(), versions);
+				: new Changes(rows.get(0).storeId(), rows.get(0).revision(), versions, rows.get(0).forgotten());
 	}
 
 	/** A store without records has one row, with its own columns alone. */
 	private static Changes change(Readable row) {
 		List<RecordVersion> version = (row.get(0, String.class) != null) ? List.of(Rows.version(row)) : List.of();
-		return new Changes(Rows.text(row, 8), Rows.number(row, 9), version);
+		return new Changes(Rows.text(row, 8), Rows.number(row, 9), version,
+				new Forgotten(Rows.number(row, 10), Rows.number(row, 11)));
 	}
 
 }
