@@ -65,7 +65,13 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 			WHERE expires_at < now() - INTERVAL '1 hour' AND task IN (
 				SELECT l.task FROM ratelimit_leader l WHERE l.expires_at < now() - INTERVAL '1 hour' LIMIT $1)""";
 
+	/** Writers queue on one row: more connections would not be faster. */
+	private static final int CONNECTIONS = 4;
+
 	private final Database database;
+
+	/** One connection, so that reading the whole audit trail holds nobody up. */
+	private final Database scans;
 
 	private final Schema schema;
 
@@ -80,15 +86,16 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	private final Disposable.Composite subscriptions = Disposables.composite();
 
 	/**
-	 * Creates a store with at most four connections, and one more for each subscription.
-	 * Of a pool it uses only the factory inside.
+	 * Creates a store with at most four connections, one more for scans of the audit
+	 * trail, and one for each subscription. Of a pool it uses only the factory inside.
 	 */
 	public SqlPolicyStore(ConnectionFactory factory) {
-		this.database = new Database(factory);
+		this.database = new Database(factory, CONNECTIONS);
+		this.scans = new Database(factory, 1);
 		this.schema = new Schema(this.database);
 		this.notifications = new Notifications(this.database, this.schema);
 		this.sums = new SqlFleetSums(this.schema, System::nanoTime);
-		this.audit = new SqlAudit(this.database, this.schema);
+		this.audit = new SqlAudit(this.database, this.scans, this.schema);
 		this.leaders = new ExpiredRows(this.schema, REMOVE_LEADERS, System::nanoTime);
 	}
 
@@ -171,7 +178,7 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	@Override
 	public void close() {
 		this.subscriptions.dispose();
-		this.database.close();
+		Mono.when(this.scans.closing(), this.database.closing()).block();
 	}
 
 	private Mono<List<RecordVersion>> write(Supplier<StoreWrite> wanted) {
