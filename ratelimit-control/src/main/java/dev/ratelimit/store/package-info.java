@@ -4,8 +4,10 @@
  * <li>the interface: {@link PolicyStore}: each {@link Edit} of a {@link RecordKey}
  * becomes a {@link RecordVersion}; {@link StoreWrite} and {@link Changes} are what a
  * store takes and gives; {@link ConflictException}</li>
- * <li>the copy: {@link Replica}, read by a {@link StoreReader}, with its
- * {@link ReplicaState} and {@link ReplicaListener}</li>
+ * <li>the copy: {@link Replica} of {@link RecordCopy}, read by a {@link StoreReader},
+ * with its {@link ReplicaState} and {@link ReplicaListener}</li>
+ * <li>deleted records: {@link DeletionTrimmer} removes what is too old; a store says what
+ * it has {@link Forgotten}</li>
  * <li>lost data: {@link StoreId} and {@link Seen} show it; {@link Recovery} and
  * {@link PendingDecisions}; {@link StoreLostException}, {@link StoreIncidentException}
  * and {@link ConfirmationException}</li>

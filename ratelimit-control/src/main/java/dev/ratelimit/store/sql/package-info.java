@@ -5,7 +5,8 @@
  * {@link Schema} makes the tables</li>
  * <li>content: {@link RecordWrite}, {@link SqlAudit} for the audit trail and
  * {@link SqlFleetSums}</li>
- * <li>upkeep: {@link Notifications} of changes, and {@link ExpiredRows}</li>
+ * <li>upkeep: {@link Notifications} of changes, {@link ExpiredRows} and
+ * {@link ForgottenRecords}</li>
  * </ul>
  */
 @NullMarked

@@ -123,7 +123,7 @@ class BadWeekIntegrationTests {
 		}
 		redis.cli("EVAL", script, "6", "rl:{policies}:meta", "rl:{policies}:versions", "rl:{policies}:heads",
 				"rl:{policies}:order", "rl:{policies}:history:policy/demo-orders",
-				"rl:{policies}:history:invented/acme", "rl:signals", "policies", "newer", "", "0", "", "0", "100",
+				"rl:{policies}:history:invented/acme", "rl:signals", "policies", "newer", "", "0", "", "0", "100", "0",
 				"policy/demo-orders", "", "0", "w",
 				"{\"policy\": {\"invented\": 1, \"limits\": {\"per-tenant\": {\"by\": \"tenant\", \"quota\": \"30/h\"}}}}",
 				"newer", "", "a new field", "invented/acme", "", "0", "w", "{}", "newer", "", "a new kind");
