@@ -60,8 +60,8 @@ record RecoveryReport(String redis, String through, int cores, double loadAverag
 	private static void print(PrintWriter out, String part, List<PacedLoad.Second> seconds) {
 		for (int i = 0; i < seconds.size(); i++) {
 			PacedLoad.Second second = seconds.get(i);
-			out.printf(Locale.ROOT, "%-7s %3d s %,10d checks %6.2f %% undegraded, %.2f processors%n", part, i + 1,
-					second.sent(), 100 * second.undegraded(), second.processor());
+			out.printf(Locale.ROOT, "%-7s %3d s %,10d sent %,10d answered %6.2f %% undegraded, %.2f processors%n", part,
+					i + 1, second.sent(), second.answered(), 100 * second.undegraded(), second.processor());
 		}
 	}
 

@@ -43,8 +43,8 @@ class RecoveryReportTests {
 	}
 
 	@Test
-	void secondWithoutChecksIsNotEnforced() {
-		assertThat(PacedLoad.Second.of(0, 0, 0).undegraded()).isZero();
+	void secondWithoutAnswersIsNotEnforced() {
+		assertThat(PacedLoad.Second.of(1_000, 0, 0, 0).undegraded()).isZero();
 	}
 
 	private static RecoveryReport report(double[] started, double[] returned) {
@@ -56,7 +56,7 @@ class RecoveryReportTests {
 	}
 
 	private static List<PacedLoad.Second> seconds(double... undegraded) {
-		return DoubleStream.of(undegraded).mapToObj((share) -> new PacedLoad.Second(1_000, share, 0)).toList();
+		return DoubleStream.of(undegraded).mapToObj((share) -> new PacedLoad.Second(1_000, 1_000, share, 0)).toList();
 	}
 
 }
