@@ -141,7 +141,9 @@ final class Node {
 			spared();
 		}
 		else {
+			this.lastFailure = failure.reason();
 			count(failure, nanos);
+			watch();
 		}
 		failed(failure);
 	}
@@ -164,7 +166,7 @@ final class Node {
 			this.answered = sent;
 		}
 		if (counts) {
-			this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
+			count(null, nanos);
 		}
 		else {
 			spared();
@@ -183,9 +185,11 @@ final class Node {
 	 */
 	void failed(UnansweredException failure, long nanos, int checks) {
 		if (isNodeAtFault(failure.reason())) {
+			this.lastFailure = failure.reason();
 			for (int i = Math.min(checks, MOST_COUNTED); i > 0; i--) {
 				count(failure, nanos);
 			}
+			watch();
 		}
 		else {
 			spared();
@@ -193,10 +197,32 @@ final class Node {
 		failed(failure);
 	}
 
-	private void count(UnansweredException failure, long nanos) {
-		this.lastFailure = failure.reason();
-		this.breaker.onError(nanos, TimeUnit.NANOSECONDS, failure);
-		watch();
+	/**
+	 * Counts an outcome, a success if there is no failure. The first outcome of a node
+	 * that is being tried opens or closes its breaker. Those that follow while it is open
+	 * are left out: they change nothing, and Resilience4j's lock-free window has one
+	 * place then and throws a NullPointerException for the second, as in
+	 * resilience4j/resilience4j#2379.
+	 */
+	private void count(@Nullable UnansweredException failure, long nanos) {
+		if (this.breaker.getState() == CircuitBreaker.State.CLOSED) {
+			record(failure, nanos);
+			return;
+		}
+		synchronized (this) {
+			if (!open()) {
+				record(failure, nanos);
+			}
+		}
+	}
+
+	private void record(@Nullable UnansweredException failure, long nanos) {
+		if (failure != null) {
+			this.breaker.onError(nanos, TimeUnit.NANOSECONDS, failure);
+		}
+		else {
+			this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
+		}
 	}
 
 	void giveBackLost() {

@@ -45,7 +45,7 @@ final class BuiltInLoad implements HttpLoad {
 
 	@Override
 	public Result run(Route route, Duration duration) {
-		Run run = new Run(requests(route), duration);
+		Run run = new Run(requests(route.path(), route.callers()), duration);
 		Bootstrap bootstrap = new Bootstrap().group(this.group)
 			.channel(NioSocketChannel.class)
 			.handler(new ChannelInitializer<>() {
@@ -62,12 +62,13 @@ final class BuiltInLoad implements HttpLoad {
 		return run.await();
 	}
 
-	private static ByteBuf[] requests(Route route) {
-		ByteBuf[] requests = new ByteBuf[route.callers()];
+	/** One request of each caller. */
+	static ByteBuf[] requests(String path, int callers) {
+		ByteBuf[] requests = new ByteBuf[callers];
 		for (int i = 0; i < requests.length; i++) {
 			byte[] text = String.format(
 					"GET %s HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 10.0.%d.%d\r\nX-API-Key: sk_test_%08d\r\n\r\n",
-					route.path(), i >> 8, i & 0xff, i)
+					path, i >> 8, i & 0xff, i)
 				.getBytes(StandardCharsets.US_ASCII);
 			requests[i] = Unpooled.unreleasableBuffer(Unpooled.wrappedBuffer(text));
 		}
