@@ -140,7 +140,7 @@ public final class GuardedCounters implements Counters {
 		GuardedCall call = call(node, slot, permits, attempt, timeout, refill, answer);
 		this.counters.acquire(node.name(), call);
 		if (call.isWaiting()) {
-			call.entry(this.deadlines.add(call, timeout));
+			call.entry(this.deadlines.add(call, call.start() + timeout.toNanos()));
 		}
 	}
 

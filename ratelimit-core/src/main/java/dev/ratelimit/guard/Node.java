@@ -34,6 +34,8 @@ final class Node {
 
 	private final NodeListener listener;
 
+	private final WallClock clock = new WallClock();
+
 	private final AtomicInteger waiting = new AtomicInteger();
 
 	/** Calls whose callers have given up and whose outcome is not known yet. */
@@ -158,10 +160,13 @@ final class Node {
 
 	/**
 	 * Ends a check that was answered.
+	 * @param start when it began
+	 * @param replied when the reply came
 	 * @param sent when it was sent
 	 * @param counts whether the answer is a success, not merely late
 	 */
-	void answered(Grant grant, long nanos, long sent, boolean counts) {
+	void answered(Grant grant, long start, long replied, long sent, boolean counts) {
+		long nanos = replied - start;
 		if (sent != NodeCall.NOT_SENT && !grant.readings().isEmpty() && !answeredSince(sent)) {
 			this.answered = sent;
 		}
@@ -173,7 +178,7 @@ final class Node {
 		}
 		watch();
 		if (!grant.readings().isEmpty()) {
-			long asked = System.currentTimeMillis() * 1_000 - nanos / 2_000;
+			long asked = this.clock.micros(replied) - nanos / 2_000;
 			long skew = grant.readings().get(0).time() - asked;
 			this.listener.answered(this.name, nanos, skew);
 		}

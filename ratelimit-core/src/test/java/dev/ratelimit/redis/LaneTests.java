@@ -126,6 +126,18 @@ class LaneTests {
 	}
 
 	@Test
+	void requestsOfOneReplyShareTheTimeOfTheReply() {
+		Lane lane = new Lane(false, this::send);
+		List<PendingAcquire> requests = IntStream.range(0, 6)
+			.mapToObj((i) -> enter(lane, Algorithm.GCRA, "ann"))
+			.toList();
+		long before = System.nanoTime();
+		answerAll();
+		List<Long> replied = requests.subList(2, 6).stream().map(PendingAcquire::replied).distinct().toList();
+		assertThat(replied).hasSize(1).allSatisfy((time) -> assertThat(time).isBetween(before, System.nanoTime()));
+	}
+
+	@Test
 	void callsOfARoundAreHandedOverTogether() {
 		List<Integer> together = new ArrayList<>();
 		Lane lane = new Lane(true, new CallSender() {
