@@ -2,7 +2,6 @@ package dev.ratelimit;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -61,20 +60,11 @@ public final class ApiKeyDigest {
 
 	private static final class Last {
 
-		private final MessageDigest sha256;
+		private final MessageDigest sha256 = Sha256.create();
 
 		private String key = "";
 
 		private String digest = "";
-
-		Last() {
-			try {
-				this.sha256 = MessageDigest.getInstance("SHA-256");
-			}
-			catch (NoSuchAlgorithmException ex) {
-				throw new IllegalStateException("this JVM lacks SHA-256", ex);
-			}
-		}
 
 		String of(String key) {
 			if (!key.equals(this.key) || this.digest.isEmpty()) {

@@ -2,6 +2,7 @@ package matrix;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -17,6 +18,11 @@ public class Application {
 	@GetMapping({ "/upstream", "/by-url" })
 	String upstream() {
 		return "hello";
+	}
+
+	@GetMapping("/spent")
+	ResponseEntity<String> spent() {
+		return ResponseEntity.ok().header("X-Spent", "3").body("hello");
 	}
 
 }

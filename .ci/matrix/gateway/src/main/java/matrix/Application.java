@@ -2,6 +2,7 @@ package matrix;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
@@ -18,6 +19,11 @@ public class Application {
 	@GetMapping({ "/upstream", "/by-url" })
 	Mono<String> upstream() {
 		return Mono.just("hello");
+	}
+
+	@GetMapping("/spent")
+	Mono<ResponseEntity<String>> spent() {
+		return Mono.just(ResponseEntity.ok().header("X-Spent", "3").body("hello"));
 	}
 
 }

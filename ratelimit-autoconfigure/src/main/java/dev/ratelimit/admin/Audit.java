@@ -4,7 +4,6 @@ import java.security.Principal;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,7 +46,7 @@ public final class Audit implements RolloutListener {
 	}
 
 	public void record(Entry entry) {
-		record(entry, (attempt) -> this.trail.append(attempt, null));
+		record(entry, null, null);
 	}
 
 	/**
@@ -56,7 +55,7 @@ public final class Audit implements RolloutListener {
 	 * @param claim names what is the same for all of them
 	 */
 	void recordOnce(Entry entry, String claim) {
-		record(entry, (attempt) -> this.trail.appendOnce(attempt, claim));
+		record(entry, null, claim);
 	}
 
 	/**
@@ -64,10 +63,10 @@ public final class Audit implements RolloutListener {
 	 * @param remove position of the newest entry to remove
 	 */
 	void record(Entry entry, AuditPosition remove) {
-		record(entry, (attempt) -> this.trail.append(attempt, remove));
+		record(entry, remove, null);
 	}
 
-	private void record(Entry entry, Consumer<AuditRecord> append) {
+	private void record(Entry entry, @Nullable AuditPosition remove, @Nullable String claim) {
 		AuditRecord attempt = entry.at(this.clock.instant());
 		boolean kept = this.trail.admits(attempt);
 		if (!kept && AuditTrail.Budget.of(attempt.action()) != AuditTrail.Budget.OPERATORS) {
@@ -80,7 +79,7 @@ public final class Audit implements RolloutListener {
 				quoted(attempt.after()), quoted(attempt.reason()), attempt.id());
 		if (kept) {
 			// Behind the line: the log has every entry that the trail has.
-			append.accept(attempt);
+			this.trail.append(attempt, remove, claim);
 		}
 		Listeners.callAll(this.listeners, (listener) -> listener.recorded(attempt));
 	}

@@ -102,20 +102,10 @@ final class AuditTrail implements AutoCloseable {
 	/**
 	 * Adds an entry.
 	 * @param remove position of the newest entry to remove, {@code null} for none
+	 * @param claim what names an entry that several instances have, which the store gets
+	 * from the first one; {@code null} if only this instance has it
 	 */
-	void append(AuditRecord attempt, @Nullable AuditPosition remove) {
-		append(attempt, remove, null);
-	}
-
-	/**
-	 * Adds an entry that several instances have: the store gets it from the first one.
-	 * @param claim names what is the same for all of them
-	 */
-	void appendOnce(AuditRecord attempt, String claim) {
-		append(attempt, null, claim);
-	}
-
-	private void append(AuditRecord attempt, @Nullable AuditPosition remove, @Nullable String claim) {
+	void append(AuditRecord attempt, @Nullable AuditPosition remove, @Nullable String claim) {
 		synchronized (this.last) {
 			if (this.last.size() == REMEMBERED) {
 				this.last.removeLast();

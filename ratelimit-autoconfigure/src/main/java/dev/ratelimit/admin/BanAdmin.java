@@ -38,6 +38,8 @@ import dev.ratelimit.policy.PolicySet;
  */
 public final class BanAdmin {
 
+	private static final List<String> FIELDS = List.of("policy", "limit", "reason");
+
 	private static final Dimension PSEUDONYM = new Dimension("pseudonym");
 
 	/** Longer than any epoch: the caller may have been banned in the previous one. */
@@ -90,7 +92,7 @@ public final class BanAdmin {
 	 * Lifts bans, and ends cool-downs of callers that are named by their dimensions.
 	 */
 	public CompletionStage<Map<String, Object>> lift(Fields query, @Nullable Principal principal) {
-		return this.access.attempt("ban-lift", target(query), query, principal, "", () -> {
+		return this.access.attempt("ban-lift", CallerFields.target(query, FIELDS), query, principal, "", () -> {
 			query.requireReadable("");
 			Policy policy = CallerFields.policy(query, this.policies.get());
 			Set<CallerKey> callers = query.has(PSEUDONYM.name()) ? shown(query, policy) : named(query, policy);
@@ -127,13 +129,10 @@ public final class BanAdmin {
 	private Set<CallerKey> named(Fields query, Policy policy) {
 		Limit limit = CallerFields.limit(query, policy);
 		Set<String> dimensions = CallerFields.dimensions(List.of(policy));
-		List<String> names = new ArrayList<>(List.of("policy", "limit", "reason"));
+		List<String> names = new ArrayList<>(FIELDS);
 		names.addAll(dimensions);
 		query.only("", names);
-		Request request = Request.of(policy.id());
-		for (Map.Entry<Dimension, String> value : CallerFields.values(query, dimensions).entrySet()) {
-			request = request.with(value.getKey(), value.getValue());
-		}
+		Request request = CallerFields.request(policy, CallerFields.values(query, dimensions));
 		CallerUsage.Found found = this.usage.get()
 			.find(request, (one) -> one.penalises() && (limit == null || limit.name().equals(one.name())));
 		Set<CallerKey> callers = new LinkedHashSet<>();
@@ -160,16 +159,6 @@ public final class BanAdmin {
 
 	private String text(CallerKey caller) {
 		return caller.policy() + "/" + caller.limit() + " " + caller.key();
-	}
-
-	/** The policy and what the caller is named by, never the values. */
-	private static String target(Fields query) {
-		String by = query.names()
-			.stream()
-			.filter((name) -> !List.of("policy", "limit", "reason").contains(name))
-			.sorted()
-			.collect(Collectors.joining(", "));
-		return ((query.value("policy") instanceof String policy) ? policy : "") + " by " + by;
 	}
 
 }

@@ -2,9 +2,11 @@ package dev.ratelimit.admin;
 
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +15,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Request;
 import dev.ratelimit.policy.PolicySet;
 
 /**
@@ -75,6 +78,30 @@ final class CallerFields {
 			}
 		}
 		return values;
+	}
+
+	/**
+	 * A request of the caller that the values name.
+	 */
+	static Request request(Policy policy, Map<Dimension, String> values) {
+		Request request = Request.of(policy.id());
+		for (Map.Entry<Dimension, String> value : values.entrySet()) {
+			request = request.with(value.getKey(), value.getValue());
+		}
+		return request;
+	}
+
+	/**
+	 * The policy and what names the caller, never the values.
+	 * @param others fields that do not name the caller
+	 */
+	static String target(Fields fields, List<String> others) {
+		String by = fields.names()
+			.stream()
+			.filter((name) -> !others.contains(name))
+			.sorted()
+			.collect(Collectors.joining(", "));
+		return ((fields.value("policy") instanceof String policy) ? policy : "") + " by " + by;
 	}
 
 	/**

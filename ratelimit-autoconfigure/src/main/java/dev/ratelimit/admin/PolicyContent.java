@@ -7,6 +7,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Policy;
+import dev.ratelimit.Sha256;
 import dev.ratelimit.control.RecordReader;
 import dev.ratelimit.json.Json;
 
@@ -61,7 +62,7 @@ final class PolicyContent {
 	}
 
 	private static String shortened(String text) {
-		return (text.length() <= MOST) ? text : text.substring(0, MOST - 100) + "… sha256:" + ContentDigest.of(text);
+		return (text.length() <= MOST) ? text : text.substring(0, MOST - 100) + "… sha256:" + Sha256.hex(text);
 	}
 
 }

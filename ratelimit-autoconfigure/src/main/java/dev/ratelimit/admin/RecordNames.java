@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.IpAddress;
+import dev.ratelimit.Sha256;
 import dev.ratelimit.caller.CallerNames;
 import dev.ratelimit.caller.Pseudonyms;
 import dev.ratelimit.control.Change;
@@ -95,7 +96,7 @@ public final class RecordNames {
 			String content = (change.document() != null) ? Json.write(change.document()) : "deleted";
 			text.append(of(change.key())).append('\n').append(content).append('\n');
 		}
-		return "sha256:" + ContentDigest.of(text.toString());
+		return "sha256:" + Sha256.hex(text.toString());
 	}
 
 }

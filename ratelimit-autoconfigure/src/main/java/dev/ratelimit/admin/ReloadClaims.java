@@ -4,6 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
+import dev.ratelimit.Sha256;
+
 /**
  * Names the changes of reloads, so that instances that make the same change use the same
  * name. A change that an instance makes again soon has a new name. Only repeats within
@@ -30,7 +32,7 @@ final class ReloadClaims {
 
 	/** The name of a change that is made now. */
 	synchronized String of(String change) {
-		String digest = ContentDigest.of(change);
+		String digest = Sha256.hex(change);
 		long now = this.nanos.getAsLong();
 		Made made = this.made.merge(digest, new Made(1, now), (before, first) -> before.again(now));
 		return "reload:" + digest + ':' + made.times();

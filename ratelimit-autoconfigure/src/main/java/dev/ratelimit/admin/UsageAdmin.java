@@ -54,7 +54,7 @@ public final class UsageAdmin {
 	}
 
 	public CompletionStage<Map<String, Object>> reset(Fields query, @Nullable Principal principal) {
-		return this.access.attempt("usage-reset", target(query), query, principal, "", () -> {
+		return this.access.attempt("usage-reset", CallerFields.target(query, FIELDS), query, principal, "", () -> {
 			Caller caller = caller(query);
 			CallerUsage usage = this.usage.get();
 			CallerUsage.Found found = find(usage, caller);
@@ -84,12 +84,9 @@ public final class UsageAdmin {
 		List<String> names = new ArrayList<>(FIELDS);
 		names.addAll(dimensions);
 		query.only("", names);
-		Request request = Request.of(policy.id());
+		Request request = CallerFields.request(policy, CallerFields.values(query, dimensions));
 		if (query.has("tier")) {
 			request = request.withTier(query.text("tier", ""));
-		}
-		for (Map.Entry<Dimension, String> value : CallerFields.values(query, dimensions).entrySet()) {
-			request = request.with(value.getKey(), value.getValue());
 		}
 		return new Caller(request, CallerFields.limit(query, policy));
 	}
@@ -129,16 +126,6 @@ public final class UsageAdmin {
 		JsonObject missing = new JsonObject();
 		found.missing().forEach((limit, dimensions) -> missing.put(limit, UsageView.names(dimensions)));
 		return missing.isEmpty() ? null : missing;
-	}
-
-	/** The policy and the dimensions of the caller, never the values. */
-	private static String target(Fields query) {
-		String by = query.names()
-			.stream()
-			.filter((name) -> !FIELDS.contains(name))
-			.sorted()
-			.collect(Collectors.joining(", "));
-		return ((query.value("policy") instanceof String policy) ? policy : "") + " by " + by;
 	}
 
 	private static String keys(CallerUsage.Found found) {

@@ -72,7 +72,7 @@ final class RateLimitedMethods {
 
 	/**
 	 * The annotation of a method of a class, {@code null} if it is not limited.
-	 * @throws IllegalStateException if the annotation is invalid
+	 * @throws InvalidAnnotationException if the annotation is invalid
 	 */
 	@Nullable RateLimitedMethod find(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
@@ -97,7 +97,7 @@ final class RateLimitedMethods {
 	 * Checks that calls of all limited methods of a class pass its proxy.
 	 * @param byInterfaces whether the proxy implements interfaces, so that it overrides
 	 * final methods too
-	 * @throws IllegalStateException naming the method and the fix
+	 * @throws InvalidAnnotationException naming the method and the fix
 	 */
 	void requireChecked(Class<?> type, boolean byInterfaces) {
 		if (!this.types.contains(type)) {
@@ -109,11 +109,11 @@ final class RateLimitedMethods {
 					: Modifier.isPrivate(modifiers) ? "private: make it package-private or public"
 							: (Modifier.isFinal(modifiers) && !byInterfaces) ? "final: remove 'final'" : null;
 			if (fix != null && !isSprings(method) && !annotations(method, type).isEmpty()) {
-				throw new IllegalStateException("@RateLimited on " + type.getSimpleName() + "." + method.getName()
+				throw new InvalidAnnotationException("@RateLimited on " + type.getSimpleName() + "." + method.getName()
 						+ ": no proxy can check calls of a method that is " + fix + ", or take the annotation from it");
 			}
 			if (!byInterfaces && isCalledPastTheController(method, type)) {
-				throw new IllegalStateException(type.getSimpleName() + "." + method.getName()
+				throw new InvalidAnnotationException(type.getSimpleName() + "." + method.getName()
 						+ " serves handlers with @RateLimited, but no proxy can override it, so that it would run without"
 						+ " the fields of its bean: make it public and not final");
 			}
@@ -220,7 +220,7 @@ final class RateLimitedMethods {
 					(fallback == null) ? null : FallbackMethod.find(fallback, method, type));
 		}
 		catch (IllegalArgumentException ex) {
-			throw new IllegalStateException("@RateLimited on " + name + ": " + ex.getMessage(), ex);
+			throw new InvalidAnnotationException("@RateLimited on " + name + ": " + ex.getMessage());
 		}
 	}
 

@@ -35,6 +35,26 @@
  * application has; only a handler that names it takes precedence
  * ({@code RefusalHandlers}).</li>
  * </ul>
+ *
+ * <h2>Classes</h2>
+ * <ul>
+ * <li>methods: {@link RateLimited} is read by {@link RateLimitedMethods} into a
+ * {@link RateLimitedMethod} with each {@link MethodLimit}, {@link ArgumentExpression},
+ * {@link ReturnKind} and {@link FallbackMethod}; {@link FallbackMethodHints} and
+ * {@link CallLimits} tell others</li>
+ * <li>a call: {@link RateLimitedAdvisor} and {@link RateLimitedAspect} let
+ * {@link MethodCheck} decide a {@link CurrentCall} ({@link ServletCurrentCall},
+ * {@link ExchangeCurrentCall} or {@link NoCall}) into a {@link MethodVerdict};
+ * {@link ReactiveMethod} for publishers; {@link DecisionArguments} for parameters;
+ * {@link CallNotCheckedException}</li>
+ * <li>plain handlers: {@link RateLimitedHandlerAdapter} with {@link BoundHandlerMethod},
+ * {@link RequestProxies} and {@link BlockingHandlers}</li>
+ * <li>refusals: {@link RateLimitExceededException} and
+ * {@link RateLimitErrorResponseException}, answered by
+ * {@link RateLimitedExceptionResolver} or {@link RateLimitedWebExceptionHandler} unless
+ * {@link RefusalHandlers} finds one of the application</li>
+ * <li>beans: {@link RateLimitedAutoConfiguration}</li>
+ * </ul>
  */
 @NullMarked
 package dev.ratelimit.aop;

@@ -42,8 +42,10 @@ public final class RateLimitControlAutoConfiguration {
 	}
 
 	@Bean
-	StoreStart rateLimitStoreStart(StoreFollower follower, UnknownPolicies unknown, RateLimitProperties properties) {
-		return new StoreStart(follower.replica(), unknown, properties.policiesStore());
+	StoreStart rateLimitStoreStart(StoreFollower follower, UnknownPolicies unknown, RateLimitProperties properties,
+			LivePolicies live, ObjectProvider<PolicyUses> uses) {
+		return new StoreStart(follower.replica(), unknown, properties.policiesStore(),
+				() -> live.requireFitting(PolicyUses.all(uses.orderedStream().toList()::stream)));
 	}
 
 	@Bean

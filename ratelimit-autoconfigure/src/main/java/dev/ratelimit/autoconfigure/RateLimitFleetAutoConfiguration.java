@@ -41,7 +41,7 @@ public final class RateLimitFleetAutoConfiguration {
 
 	@Bean
 	RedisHotKeys rateLimitHotKeys(LimiterConnection connection, RateLimitProperties properties, Salt salt) {
-		return RedisHotKeys.on(connection.connector(), properties.keyPrefix(), properties.region(),
+		return new RedisHotKeys(connection.connector(), properties.keyPrefix(), properties.region(),
 				new SealedHashes(salt));
 	}
 
@@ -68,7 +68,7 @@ public final class RateLimitFleetAutoConfiguration {
 	@Bean
 	RedisPenalties rateLimitPenaltyStore(LimiterConnection connection, RedisSignals signals,
 			RateLimitProperties properties) {
-		return RedisPenalties.on(connection.connector(), signals, properties.keyPrefix());
+		return new RedisPenalties(connection.connector(), signals, properties.keyPrefix());
 	}
 
 	@Bean(initMethod = "start", destroyMethod = "close")

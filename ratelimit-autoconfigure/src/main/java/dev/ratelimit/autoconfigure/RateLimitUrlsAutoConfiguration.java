@@ -57,7 +57,7 @@ import dev.ratelimit.web.servlet.UrlLimitFilter;
  * Limits by URL: two filters on each stack, one before Spring Security's and one after
  * all others, when the caller is known.
  */
-@AutoConfiguration(after = RateLimitAutoConfiguration.class)
+@AutoConfiguration(after = { RateLimitAutoConfiguration.class, RateLimitControlAutoConfiguration.class })
 @ConditionalOnBean({ RateLimiter.class, RequestResolver.class, HttpAnswers.class, Policies.class })
 @Import(UrlCorsConfiguration.class)
 public final class RateLimitUrlsAutoConfiguration {

@@ -1,11 +1,7 @@
 package dev.ratelimit.autoconfigure;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -15,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 
+import dev.ratelimit.Sha256;
 import dev.ratelimit.config.InvalidPolicyException;
 
 /**
@@ -102,7 +99,8 @@ final class SnapshotPath {
 			.filter((part) -> !part.isEmpty())
 			.toList();
 		String readable = parts.stream().map(SnapshotPath::readable).collect(Collectors.joining("-"));
-		return readable + "-" + digest(String.join("\n", parts)) + ".snapshot";
+		// The whole parts may be longer or have other letters.
+		return readable + "-" + Sha256.hex(String.join("\n", parts)).substring(0, 8) + ".snapshot";
 	}
 
 	/** Ports that the system chooses are others at the next start. */
@@ -114,17 +112,6 @@ final class SnapshotPath {
 	private static String readable(String part) {
 		String safe = part.replaceAll("[^A-Za-z0-9.]+", "_");
 		return safe.substring(0, Math.min(safe.length(), MAX_PART));
-	}
-
-	/** Of the whole names, which may be longer or have other letters. */
-	private static String digest(String text) {
-		try {
-			byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-			return HexFormat.of().formatHex(digest, 0, 4);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 }

@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory;
 import dev.ratelimit.background.Listeners;
 import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.fleet.Fleet;
+import dev.ratelimit.store.DeletionTrimmer;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordVersion;
 import dev.ratelimit.store.Replica;
@@ -42,6 +43,8 @@ final class StoreFollower implements AutoCloseable {
 
 	private final @Nullable SnapshotWriter writer;
 
+	private final DeletionTrimmer trimmer;
+
 	/**
 	 * Begins with what the snapshot file has.
 	 * @param file path of the snapshot file, {@code null} for none
@@ -58,6 +61,7 @@ final class StoreFollower implements AutoCloseable {
 		}
 		this.replica = new Replica(store, this.start, new Events(), System::nanoTime);
 		this.writer = (snapshots != null) ? new SnapshotWriter(snapshots, this.replica, fleet::size) : null;
+		this.trimmer = new DeletionTrimmer(store, this.replica, fleet.instance());
 	}
 
 	Replica replica() {
@@ -78,10 +82,12 @@ final class StoreFollower implements AutoCloseable {
 		if (this.writer != null) {
 			this.writer.start();
 		}
+		this.trimmer.start();
 	}
 
 	@Override
 	public void close() {
+		this.trimmer.close();
 		this.replica.close();
 		if (this.writer != null) {
 			this.writer.close();

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
 import org.springframework.boot.SpringApplication.AbandonedRunException;
@@ -23,7 +24,8 @@ import dev.ratelimit.store.Replica;
  * no runner of the application works without its policies. Requests that come all the
  * same are decided by the configured policies.
  */
-final class StoreStart implements ApplicationRunner, PriorityOrdered, ApplicationListener<ContextClosedEvent> {
+final class StoreStart implements ApplicationRunner, PriorityOrdered, SmartInitializingSingleton,
+		ApplicationListener<ContextClosedEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger("dev.ratelimit");
 
@@ -33,15 +35,22 @@ final class StoreStart implements ApplicationRunner, PriorityOrdered, Applicatio
 
 	private final UnknownPolicies unknown;
 
+	private final Runnable arrivals;
+
 	private final Duration timeout;
 
 	private final OnUnavailable onUnavailable;
 
 	private volatile boolean closed;
 
-	StoreStart(Replica replica, UnknownPolicies unknown, PoliciesStore properties) {
+	/**
+	 * @param arrivals from when on versions must fit what names their policies to come
+	 * into force. What came before fails the start if it does not fit
+	 */
+	StoreStart(Replica replica, UnknownPolicies unknown, PoliciesStore properties, Runnable arrivals) {
 		this.replica = replica;
 		this.unknown = unknown;
+		this.arrivals = arrivals;
 		this.timeout = properties.startTimeout();
 		this.onUnavailable = properties.onUnavailable();
 		if (this.timeout.isNegative()) {
@@ -56,10 +65,18 @@ final class StoreStart implements ApplicationRunner, PriorityOrdered, Applicatio
 	}
 
 	@Override
+	public void afterSingletonsInstantiated() {
+		if (!this.replica.state().missing()) {
+			this.arrivals.run();
+		}
+	}
+
+	@Override
 	public void run(ApplicationArguments arguments) throws InterruptedException {
 		while (this.replica.state().missing() && !this.closed && !this.replica.await(nextReport())) {
 			if (left().isZero() && !this.closed) {
 				goOnWithout();
+				this.arrivals.run();
 				return;
 			}
 			logger.info(
@@ -72,6 +89,7 @@ final class StoreStart implements ApplicationRunner, PriorityOrdered, Applicatio
 			logger.info("The application was closed before the policy store was read");
 			throw new AbandonedRunException();
 		}
+		this.arrivals.run();
 		if (this.replica.state().read()) {
 			this.unknown.checkAgain();
 		}

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Nearest {
 
+	/** Fewer characters begin too many names. */
+	private static final int SHORTEST_BEGINNING = 3;
+
 	private Nearest() {
 	}
 
@@ -20,8 +23,14 @@ public final class Nearest {
 		return candidates.stream().min(Comparator.comparingInt((known) -> distance(name, known))).orElse(null);
 	}
 
-	/** Single characters to insert, delete or replace to make one text of the other. */
+	/**
+	 * Single characters to insert, delete or replace to make one text of the other. A
+	 * name that was not written to its end differs by one.
+	 */
 	static int distance(String one, String other) {
+		if (one.length() >= SHORTEST_BEGINNING && other.startsWith(one) && !other.equals(one)) {
+			return 1;
+		}
 		int[] row = new int[other.length() + 1];
 		for (int j = 0; j <= other.length(); j++) {
 			row[j] = j;

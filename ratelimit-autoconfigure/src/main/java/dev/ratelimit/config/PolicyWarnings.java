@@ -5,6 +5,7 @@ import java.math.MathContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.DoubleSummaryStatistics;
+import java.util.HashSet;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
@@ -224,28 +225,27 @@ public final class PolicyWarnings {
 	 */
 	static List<String> neverMatching(RateLimitProperties properties, PolicySet policies,
 			Map<String, DimensionResolver> resolvers) {
-		Set<String> chosen = new TreeSet<>(Set.of("key"));
-		resolvers.forEach((name, resolver) -> {
-			if (!resolver.verified()) {
-				chosen.add(name);
-			}
-		});
-		Set<String> where = new TreeSet<>();
-		properties.allow().forEach((entry) -> entry.keySet().forEach((name) -> where.add("ratelimit.allow#" + name)));
+		Set<String> chosen = new HashSet<>(DimensionMapper.chosen(resolvers));
+		chosen.add("key");
+		Map<String, Set<String>> named = new TreeMap<>();
+		properties.allow()
+			.forEach((entry) -> named.computeIfAbsent("ratelimit.allow", (place) -> new TreeSet<>())
+				.addAll(entry.keySet()));
 		policies.policies()
 			.forEach((policy) -> policy.settings()
 				.overrides()
 				.forEach((override) -> override.when()
 					.keySet()
-					.forEach((dimension) -> where
-						.add("ratelimit.policies." + policy.id() + ".overrides#" + dimension.name()))));
-		return where.stream()
-			.filter((text) -> chosen.contains(text.substring(text.indexOf('#') + 1)))
-			.map((text) -> "An entry in '" + text.substring(0, text.indexOf('#')) + "' names '"
-					+ text.substring(text.indexOf('#') + 1)
+					.forEach((dimension) -> named
+						.computeIfAbsent("ratelimit.policies." + policy.id() + ".overrides", (place) -> new TreeSet<>())
+						.add(dimension.name()))));
+		List<String> warnings = new ArrayList<>();
+		named.forEach((place, names) -> names.stream()
+			.filter(chosen::contains)
+			.forEach((name) -> warnings.add("An entry in '" + place + "' names '" + name
 					+ "', whose values callers can choose, so it never matches; use a claim of the token, or, if callers "
-					+ "cannot choose them, let verified() of its DimensionResolver return true")
-			.toList();
+					+ "cannot choose them, let verified() of its DimensionResolver return true")));
+		return warnings;
 	}
 
 }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
+import dev.ratelimit.Quota;
 import dev.ratelimit.web.UrlLimit;
 
 /**
@@ -47,14 +48,18 @@ public final class UrlMapper {
 		require(!url.policy().isBlank(), at + ".policy", "URL entry '" + name + "' names no policy.",
 				"Set '" + at + ".policy' to the id of a policy under 'ratelimit.policies'.");
 		List<String> methods = url.methods().stream().map((method) -> method(at, name, method.strip())).toList();
+		Long cost = url.cost();
+		require(cost == null || (cost >= 0 && cost <= Quota.MAX_PERMITS), at + ".cost",
+				"URL entry '" + name + "': the cost must be 0 to " + Quota.MAX_PERMITS + " but was " + cost + ".",
+				"Set '" + at + ".cost' to a number in this range, or leave it out: then the policy's costs decide.");
+		String path = url.path().strip();
 		try {
-			return UrlLimit.of(name, url.path().strip(), methods, url.policy().strip(), url.cost(),
-					url.beforeAuthentication());
+			return UrlLimit.of(name, path, methods, url.policy().strip(), cost, url.beforeAuthentication());
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidPolicyException(at, "URL entry '" + name + "': " + ex.getMessage() + ".",
-					"Set '" + at + ".path' to a pattern such as /api/** or /orders/{id}, and '" + at
-							+ ".cost' to a number from 0, or leave the cost out.");
+			throw new InvalidPolicyException(at + ".path",
+					"URL entry '" + name + "', path '" + path + "': " + ex.getMessage() + ".",
+					"Set '" + at + ".path' to a pattern such as /api/** or /orders/{id}.");
 		}
 	}
 

@@ -11,15 +11,12 @@ import org.springframework.cloud.gateway.server.mvc.config.RouteProperties;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
-import dev.ratelimit.Quota;
 import dev.ratelimit.config.InvalidPolicyException;
 
 /**
  * The filters of the configured routes of the gateway on WebMVC.
  */
 final class MvcRoutes {
-
-	private static final String FIX = "Write '- RateLimit=<policy>' or '- RateLimit=<policy>,<cost>'.";
 
 	private MvcRoutes() {
 	}
@@ -56,28 +53,16 @@ final class MvcRoutes {
 		for (Map.Entry<String, String> argument : filter.arguments().entrySet()) {
 			String name = argument.getKey();
 			if (name.equals("dimensions") || name.startsWith("dimensions.") || name.startsWith("dimensions[")) {
-				throw invalid(filter, "has 'dimensions', which only the gateway on WebFlux knows.",
+				throw filter.invalid("has 'dimensions', which only the gateway on WebFlux knows.",
 						"Declare them under 'ratelimit.dimensions' or as DimensionResolver beans, and count by them "
-								+ "in the policy. " + FIX);
+								+ "in the policy. " + RouteFilter.FIX);
 			}
 			if (!List.of("policy", "cost", RouteFilter.FIRST, RouteFilter.SECOND).contains(name)) {
-				throw invalid(filter, name.startsWith("_genkey_") ? "has more than two arguments."
-						: "has the argument '" + name + "', which does not exist.", FIX);
+				throw filter.invalid(name.startsWith("_genkey_") ? "has more than two arguments."
+						: "has the argument '" + name + "', which does not exist.", RouteFilter.FIX);
 			}
 		}
-		String policy = filter.policy();
-		if (policy == null || policy.isBlank()) {
-			throw invalid(filter, "names no policy.", FIX);
-		}
-		String cost = filter.cost();
-		if (cost != null && !(cost.matches("[0-9]{1,18}") && Long.parseLong(cost) <= Quota.MAX_PERMITS)) {
-			throw invalid(filter,
-					"has the cost '" + cost + "', which is no number from 0 to " + Quota.MAX_PERMITS + ".", FIX);
-		}
-	}
-
-	private static InvalidPolicyException invalid(RouteFilter filter, String problem, String fix) {
-		return new InvalidPolicyException("The RateLimit filter of " + filter.where() + " " + problem, fix);
+		filter.requirePolicyAndCost();
 	}
 
 }

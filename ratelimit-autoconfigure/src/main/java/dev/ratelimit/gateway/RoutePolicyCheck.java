@@ -12,8 +12,9 @@ import dev.ratelimit.config.PolicyWarnings;
 import dev.ratelimit.policy.PolicySet;
 
 /**
- * Checks the configured routes of either gateway before any of them is used: each policy
- * that they name must exist, and a cost that never fits is logged as a warning.
+ * Checks the configured routes of either gateway before any of them is used: their
+ * arguments must be valid and their policies must exist. A cost that never fits is logged
+ * as a warning.
  */
 final class RoutePolicyCheck {
 
@@ -31,6 +32,7 @@ final class RoutePolicyCheck {
 	 */
 	static void check(List<RouteFilter> filters, PolicySet policies, BiConsumer<String, String> unknown) {
 		for (RouteFilter filter : filters) {
+			filter.requirePolicyAndCost();
 			String id = filter.policy();
 			Policy policy = (id != null) ? policies.find(id) : null;
 			if (policy == null) {

@@ -68,18 +68,7 @@ public final class MeterListener implements DecisionListener, AutoCloseable {
 		.quiet());
 
 	/**
-	 * Creates a listener and registers what there is without a decision. Latencies are
-	 * seen once it is started.
-	 * @param registry where meters are registered
-	 * @param policies the snapshot in force
-	 * @param fixed policies that decide next to it and never change, one of each id
-	 */
-	public MeterListener(MeterRegistry registry, Supplier<PolicySet> policies, List<Policy> fixed) {
-		this(registry, policies, fixed, Decision.Source.NONE);
-	}
-
-	/**
-	 * Creates a listener whose series start at 0.
+	 * Creates a listener whose series start at 0. Latencies are seen once it is started.
 	 * @param registry where meters are registered
 	 * @param policies the snapshot in force
 	 * @param fixed policies that decide next to it and never change, one of each id

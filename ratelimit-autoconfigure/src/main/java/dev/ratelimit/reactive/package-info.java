@@ -1,5 +1,5 @@
 /**
- * The limiter for code that uses Reactor.
+ * {@link ReactiveRateLimiter}, the limiter for code that uses Reactor.
  */
 @NullMarked
 package dev.ratelimit.reactive;

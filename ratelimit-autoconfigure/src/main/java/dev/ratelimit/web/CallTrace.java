@@ -21,6 +21,13 @@ public interface CallTrace {
 	}
 
 	/**
+	 * Runs a part of the call in the trace, on a thread that knows nothing of it.
+	 */
+	default void during(Runnable part) {
+		part.run();
+	}
+
+	/**
 	 * Id of the trace, for problem documents; {@code null} if there is none.
 	 */
 	default @Nullable String id() {

@@ -36,6 +36,10 @@ record Identity(@Nullable String tenant, @Nullable String user, @Nullable String
 		return ofClaims(null, name, null);
 	}
 
+	static Identity of(CallerResolver.Caller caller) {
+		return ofClaims(caller.tenant(), caller.user(), caller.tier());
+	}
+
 	static Identity ofClaims(@Nullable Object tenant, @Nullable Object user, @Nullable Object tier) {
 		return new Identity(text(tenant), text(user), text(tier), null, false, null);
 	}

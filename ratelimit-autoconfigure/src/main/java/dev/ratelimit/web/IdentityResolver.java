@@ -117,8 +117,7 @@ final class IdentityResolver {
 
 	private Identity identified(WebCall call) {
 		CallerResolver.Caller caller = caller(call, this.callers);
-		return (caller != null) ? Identity.ofClaims(caller.tenant(), caller.user(), caller.tier())
-				: identity(call.principal(), this.options);
+		return (caller != null) ? Identity.of(caller) : identity(call.principal(), this.options);
 	}
 
 	/**

@@ -13,8 +13,6 @@ import org.springframework.http.HttpMethod;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.util.pattern.PathPattern;
 
-import dev.ratelimit.Quota;
-
 /**
  * An entry of {@code ratelimit.urls}: requests to these paths are checked against a
  * policy. Loaded only where there is spring-web.
@@ -41,15 +39,12 @@ public record UrlLimit(String name, String path, PathPattern pattern, Set<String
 	 * Creates an entry.
 	 * @param methods in upper case; GET includes HEAD, which is served by the same
 	 * handlers
-	 * @throws IllegalArgumentException if the path or the cost is invalid
+	 * @throws IllegalArgumentException if no path can match the pattern
 	 */
 	public static UrlLimit of(String name, String path, List<String> methods, String policy, @Nullable Long cost,
 			boolean beforeAuthentication) {
 		if (!path.startsWith("/")) {
 			throw new IllegalArgumentException("a path pattern starts with a slash, for example /api/**");
-		}
-		if (cost != null && (cost < 0 || cost > Quota.MAX_PERMITS)) {
-			throw new IllegalArgumentException("the cost must be 0 to " + Quota.MAX_PERMITS + " but was " + cost);
 		}
 		Set<String> all = new LinkedHashSet<>(methods);
 		if (all.contains("GET")) {

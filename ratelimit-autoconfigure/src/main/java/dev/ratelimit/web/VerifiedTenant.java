@@ -25,8 +25,7 @@ public record VerifiedTenant(String tenant, @Nullable String tier, Set<String> r
 			List<CallerResolver> beans) {
 		CallerResolver.Caller caller = IdentityResolver.caller(new PrincipalCall(principal),
 				IdentityResolver.callers(beans, options));
-		Identity identity = (caller != null) ? Identity.ofClaims(caller.tenant(), caller.user(), caller.tier())
-				: IdentityResolver.identity(principal, options);
+		Identity identity = (caller != null) ? Identity.of(caller) : IdentityResolver.identity(principal, options);
 		return (identity.tenant() != null)
 				? new VerifiedTenant(identity.tenant(), identity.tier(), (caller != null) ? caller.roles() : Set.of())
 				: null;

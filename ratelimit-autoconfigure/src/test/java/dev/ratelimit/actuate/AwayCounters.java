@@ -6,8 +6,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
@@ -18,7 +21,8 @@ import dev.ratelimit.counter.Permits;
 final class AwayCounters implements Counters {
 
 	@Override
-	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
 		answer.accept(Grant.unanswered(permits, counters, new IllegalStateException("away")));
 	}
 

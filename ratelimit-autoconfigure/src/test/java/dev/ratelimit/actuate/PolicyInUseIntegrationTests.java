@@ -9,11 +9,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.reactive.server.WebTestClient;
 
 import dev.ratelimit.Decision;
+import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
 import dev.ratelimit.aop.RateLimited;
@@ -30,10 +33,12 @@ import static org.hamcrest.Matchers.containsString;
 /**
  * Deleting a policy that something names, through the endpoint.
  */
-@ExtendWith(RedisServers.class)
+@ExtendWith({ RedisServers.class, OutputCaptureExtension.class })
 class PolicyInUseIntegrationTests {
 
 	private static final String POLICY = "/actuator/ratelimit/policies/extra";
+
+	private static final Duration MINUTE = Duration.ofMinutes(1);
 
 	private final ReactiveWebApplicationContextRunner context = ReactiveEndpoint
 		.runner(RateLimitedAutoConfiguration.class, ReactiveSecurityAutoConfiguration.class)
@@ -117,6 +122,25 @@ class PolicyInUseIntegrationTests {
 		});
 		at(redis, withEntry(configured)).run((context) -> assertThat(context).getFailure()
 			.hasStackTraceContaining("counts by user, which is not known before authentication"));
+	}
+
+	@Test
+	void versionOfAnInstanceWithoutTheEntryIsRejectedWhereTheEntryIs(RedisServer redis, CapturedOutput output) {
+		run(redis, this.context, (writer) -> {
+			write(writer);
+			run(redis, withEntry(this.context), (context) -> {
+				post(writer, "{\"per-user\": {\"by\": [\"user\"], \"quota\": \"1/h\"}}").expectStatus().isOk();
+				await().atMost(MINUTE)
+					.until(() -> list(context).contains("\"id\":\"extra\",\"version\":2,\"message\""));
+				assertThat(list(context)).contains("counts by user, which is not known before authentication");
+				assertThat(policies(context).get().versions("extra")).extracting(Policy::version).containsExactly(1L);
+				assertThat(output).contains("Version 2 of policy 'extra' is in the store but not in force")
+					.contains("'ratelimit.urls.login.before-authentication' to false first");
+				post(writer, "{\"per-ip\": {\"by\": [\"ip\"], \"quota\": \"1/h\"}}").expectStatus().isOk();
+				await().atMost(MINUTE).until(() -> policies(context).get().find("extra").version() == 3);
+				assertThat(list(context)).doesNotContain("rejected");
+			});
+		});
 	}
 
 	private static ReactiveWebApplicationContextRunner withEntry(ReactiveWebApplicationContextRunner runner) {

@@ -48,13 +48,13 @@ class AuditLostIntegrationTests {
 			assertThat(lost(meters)).isZero();
 			AuditTrail trail = context.getBean(AuditTrail.class);
 			redis.freeze();
-			trail.append(entry("first"), null);
+			trail.append(entry("first"), null, null);
 			soon().until(() -> trail.show(null, 10).toCompletableFuture().join().get("source").equals("instance"));
-			trail.append(entry("second"), null);
-			trail.append(entry("third"), null);
+			trail.append(entry("second"), null, null);
+			trail.append(entry("third"), null, null);
 			redis.thaw();
 			soon().ignoreExceptions().until(() -> reasons(context).size() == 3);
-			trail.append(entry("fourth"), null);
+			trail.append(entry("fourth"), null, null);
 			soon().until(() -> reasons(context).size() >= 4);
 			assertThat(reasons(context)).containsExactly("fourth", "third", "second", "first");
 			assertThat(lost(meters)).isZero();
@@ -67,7 +67,7 @@ class AuditLostIntegrationTests {
 		on(redis).run((context) -> {
 			redis.cli("SET", "rl:{policies}:audit", "foreign");
 			try (AuditTrail trail = new AuditTrail(context.getBean(PolicyStore.class), 3, Duration.ZERO)) {
-				IntStream.range(0, 5).forEach((i) -> trail.append(entry("entry " + i), null));
+				IntStream.range(0, 5).forEach((i) -> trail.append(entry("entry " + i), null, null));
 				assertThat(trail.lost()).isEqualTo(2);
 				trail.start();
 				soon().until(() -> trail.lost() == 5);
@@ -79,7 +79,7 @@ class AuditLostIntegrationTests {
 	void entriesThatWaitAtTheEndOfTheApplicationAreReported(RedisServer redis, CapturedOutput output) {
 		on(redis).run((context) -> {
 			redis.cli("SET", "rl:{policies}:audit", "foreign");
-			context.getBean(AuditTrail.class).append(entry("last"), null);
+			context.getBean(AuditTrail.class).append(entry("last"), null, null);
 			soon().until(() -> output.getOut().contains("The audit trail cannot be written (WRONGTYPE "));
 		});
 		assertThat(output).contains("before the application ended: only the audit log has 1");

@@ -46,13 +46,13 @@ class AuditSqlRightsIntegrationTests {
 		}
 		try (SqlPolicyStore store = store(user); AuditTrail trail = new AuditTrail(store)) {
 			trail.start();
-			trail.append(entry("first"), null);
+			trail.append(entry("first"), null, null);
 			List<AuditEntry> first = Awaitility.await()
 				.atMost(Duration.ofMinutes(1))
 				.ignoreExceptions()
 				.until(() -> join(store.audit(null, 10)), (entries) -> entries.size() == 1);
-			trail.append(entry("removal"), first.get(0).position());
-			trail.append(entry("second"), null);
+			trail.append(entry("removal"), first.get(0).position(), null);
+			trail.append(entry("second"), null, null);
 			Awaitility.await()
 				.atMost(Duration.ofMinutes(1))
 				.ignoreExceptions()

@@ -24,7 +24,7 @@ class AuditTrailTests {
 	@Test
 	void entriesOfTheSameTimeAreEachReadOnceInPages() {
 		for (int i = 0; i < 5; i++) {
-			this.trail.append(AuditRecord.of(TIME, "test", "done", "ann", "", "", "", "reason " + i), null);
+			this.trail.append(AuditRecord.of(TIME, "test", "done", "ann", "", "", "", "reason " + i), null, null);
 		}
 		List<Object> reasons = new ArrayList<>();
 		Map<String, Object> page = show(null);
@@ -38,7 +38,7 @@ class AuditTrailTests {
 
 	@Test
 	void timeAloneLeavesOutAllEntriesOfThatTime() {
-		this.trail.append(AuditRecord.of(TIME, "test", "done", "ann", "", "", "", ""), null);
+		this.trail.append(AuditRecord.of(TIME, "test", "done", "ann", "", "", "", ""), null, null);
 		assertThat(reasons(show(AuditPosition.parse(TIME.toString())))).isEmpty();
 		assertThat(reasons(show(AuditPosition.parse(TIME.plusNanos(1_000).toString())))).hasSize(1);
 	}

@@ -7,6 +7,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.util.ReflectionUtils;
 import reactor.core.publisher.Flux;
@@ -75,6 +77,18 @@ class FallbackMethodTests {
 			.withMessageContaining("@RateLimited on Wrong." + name)
 			.withMessageContaining("there is no fallbackMethod '")
 			.withMessageContaining("the same parameters");
+	}
+
+	@Test
+	void fallbackThatDoesNotFitIsDescribedWithoutAStackTrace() {
+		new ApplicationContextRunner().withUserConfiguration(AopConfiguration.class)
+			.withBean(Wrong.class)
+			.run((context) -> {
+				FailureAnalysis analysis = new InvalidAnnotationFailureAnalyzer().analyze(context.getStartupFailure());
+				assertThat(analysis.getDescription()).startsWith("@RateLimited on Wrong.")
+					.contains("there is no fallbackMethod '");
+				assertThat(analysis.getAction()).contains("docs/getting-started.md#in-a-controller");
+			});
 	}
 
 	private void exhaust() {

@@ -12,10 +12,8 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.LimiterOptions;
-import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
 
@@ -39,8 +37,7 @@ class RecordedLimiter implements RateLimiter {
 
 	RecordedLimiter(PolicySet policies) {
 		MemoryCounters counters = new MemoryCounters(1_000, () -> 1_700_000_000_000_000L);
-		this.limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, Fallback.to(counters),
-				LimiterOptions.DEFAULTS, List.of());
+		this.limiter = RateLimiterBuilder.on(counters).policies(() -> policies).fallback(Fallback.to(counters)).build();
 	}
 
 	@Override

@@ -8,6 +8,9 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
@@ -16,7 +19,9 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.config.PolicyDocuments;
 import dev.ratelimit.config.PolicyMapper;
 import dev.ratelimit.control.Configuration;
+import dev.ratelimit.control.InvalidChangeException;
 import dev.ratelimit.control.LivePolicies;
+import dev.ratelimit.control.PolicyUses;
 import dev.ratelimit.control.RecordIds;
 import dev.ratelimit.control.Rejected;
 import dev.ratelimit.policy.PolicySet;
@@ -27,12 +32,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
- * A record whose windows one counter cannot keep beside those of other records waits
- * until these change.
+ * A record waits if its windows do not fit one counter together with those of other
+ * records, or if something on this instance names a policy that cannot decide for it. It
+ * is tried again when these change.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RejectedRecordsTests {
 
 	private static final List<String> NINE = List.of("1s", "2s", "3s", "4s", "5s", "6s", "7s", "8s", "9s");
+
+	private static final String BY_USER = "{\"policy\": {\"limits\": {\"all\": {\"by\": \"user\", \"quota\": \"3/s\"}}}}";
 
 	private final Policies policies = new Policies(
 			PolicySet.of(Policy.of("orders", Algorithm.GCRA, Limit.of("all", List.of(), "5/s"))));
@@ -126,6 +135,63 @@ class RejectedRecordsTests {
 		assertThat(this.live.rejected()).isEmpty();
 	}
 
+	@Test
+	void versionThatCannotDecideForAPlaceOfThisInstanceIsNotPutInForce(CapturedOutput output) {
+		this.live.requireFitting(new WithoutUsers());
+		write(RecordIds.policy("orders"), BY_USER);
+		assertThat(this.policies.get().find("orders").version()).isZero();
+		assertThat(this.live.rejected()).singleElement()
+			.returns(RecordIds.policy("orders"), Rejected::key)
+			.returns("Limit 'all' counts by user. Let it count by ip.", Rejected::message);
+		assertThat(output).contains("Version 1 of policy 'orders' is in the store but not in force; the version before "
+				+ "it stays. Limit 'all' counts by user. Let it count by ip.");
+	}
+
+	@Test
+	void versionForSomeCallersIsNotPutInForceIfTheOneForTheOthersCannotDecide() {
+		this.live.requireFitting(new WithoutUsers());
+		write(RecordIds.policy("orders"),
+				"{\"policy\": {\"limits\": {\"all\": {\"by\": [], \"quota\": \"3/s\"}}, "
+						+ "\"rollout\": {\"percent\": 10}}, \"previous\": {\"version\": 1, \"policy\": "
+						+ "{\"limits\": {\"all\": {\"by\": \"user\", \"quota\": \"3/s\"}}}}}");
+		assertThat(this.live.rejected()).hasSize(1);
+		assertThat(this.policies.get().versions("orders")).extracting(Policy::version).containsExactly(0L);
+	}
+
+	@Test
+	void versionThatCouldNotDecideIsInForceOnceThePlaceIsReloaded() {
+		this.live.requireFitting(new WithoutUsers());
+		write(RecordIds.policy("orders"), BY_USER);
+		this.live.requireFitting((policy) -> List.of());
+		reload();
+		assertThat(this.live.rejected()).isEmpty();
+		assertThat(this.policies.get().find("orders").version()).isOne();
+	}
+
+	@Test
+	void configuredPolicyThatCannotDecideDoesNotComeBackWhenTheStoredOneIsDeleted(CapturedOutput output) {
+		Policy configured = Policy.of("orders", Algorithm.GCRA, Limit.of("all", List.of(Dimension.USER), "9/s"));
+		this.live.configure(
+				(before) -> new Configuration(Map.of("orders", configured), before.allow(), before.deny(), List.of()));
+		write(RecordIds.policy("orders"), "{\"policy\": {\"limits\": {\"all\": {\"by\": [], \"quota\": \"3/s\"}}}}");
+		this.live.requireFitting(new WithoutUsers());
+		delete(RecordIds.policy("orders"));
+		assertThat(this.policies.get().find("orders").version()).isOne();
+		assertThat(this.live.rejected()).extracting(Rejected::key, Rejected::version)
+			.containsExactly(tuple(RecordIds.policy("orders"), 0L));
+		assertThat(output).contains("Policy 'orders' of the configuration is not put in force; the version before it "
+				+ "stays. Limit 'all' counts by user. Let it count by ip.");
+		this.live.requireFitting((policy) -> List.of());
+		reload();
+		assertThat(this.live.rejected()).isEmpty();
+		assertThat(this.policies.get().find("orders").version()).isZero();
+	}
+
+	/** The policies are the same, but what names them may have changed. */
+	private void reload() {
+		this.live.configure((before) -> new Configuration(before.policies(), before.allow(), before.deny(), List.of()));
+	}
+
 	private void configure(String... quotas) {
 		Policy policy = Policy.of("orders", Algorithm.GCRA, Limit.of("all", List.of(), quotas));
 		this.live.configure(
@@ -151,6 +217,24 @@ class RejectedRecordsTests {
 	private void write(RecordKey key, @Nullable String body) {
 		this.live.changed(new ArrayList<>(
 				List.of(new RecordVersion(key, 1, ++this.revision, body, "ann", Instant.EPOCH, "a test"))));
+	}
+
+	/** A place that does not know users. */
+	private static final class WithoutUsers implements PolicyUses {
+
+		@Override
+		public List<String> of(String policy) {
+			return List.of();
+		}
+
+		@Override
+		public void requireFitting(Policy policy) {
+			if (policy.limits().stream().anyMatch((limit) -> limit.by().contains(Dimension.USER))) {
+				throw new InvalidChangeException("policy.limits.all.by", "Limit 'all' counts by user.",
+						"Let it count by ip.");
+			}
+		}
+
 	}
 
 }

@@ -68,6 +68,7 @@ import dev.ratelimit.aop.RateLimited;
 import dev.ratelimit.aop.RateLimitedAutoConfiguration;
 import dev.ratelimit.control.Author;
 import dev.ratelimit.control.ControlPlane;
+import dev.ratelimit.control.LivePolicies;
 import dev.ratelimit.metrics.RateLimitMetricsAutoConfiguration;
 import dev.ratelimit.store.SnapshotFile;
 import dev.ratelimit.testing.RedisServer;
@@ -242,6 +243,24 @@ class StoreStartIntegrationTests {
 			store.restart();
 			assertThat(start.future).failsWithin(Duration.ofMinutes(1));
 			assertThat(output).contains("counts by tenant, which is not known before authentication");
+		}
+	}
+
+	@Test
+	void versionThatAUrlEntryCannotUseIsRejectedIfTheStoreIsReadAfterTheStart(RedisServer store) throws Exception {
+		write(store, "late");
+		store.kill();
+		try (Start start = start(WebApplicationType.SERVLET, store, "ratelimit.policies-store.start-timeout=0s",
+				"ratelimit.policies.late.limits.per-ip.by=ip", "ratelimit.policies.late.limits.per-ip.quota=5/h",
+				"ratelimit.urls.late.path=/late", "ratelimit.urls.late.policy=late",
+				"ratelimit.urls.late.before-authentication=true")) {
+			start.future.get(1, TimeUnit.MINUTES);
+			store.restart();
+			LivePolicies live = start.context.getBean(LivePolicies.class);
+			soon().untilAsserted(() -> assertThat(live.rejected()).singleElement()
+				.satisfies((rejected) -> assertThat(rejected.message())
+					.contains("counts by tenant, which is not known before authentication")));
+			assertThat(live.current().find("late").version()).isZero();
 		}
 	}
 

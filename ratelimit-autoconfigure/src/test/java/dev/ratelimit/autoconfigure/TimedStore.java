@@ -114,7 +114,12 @@ public final class TimedStore implements PolicyStore, InstantSource {
 	}
 
 	@Override
-	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
+	public CompletionStage<Void> restore(String storeId, long revision, long version, List<RecordVersion> records) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public CompletionStage<Void> forget(List<RecordVersion> deletions, Seen seen) {
 		throw new UnsupportedOperationException();
 	}
 

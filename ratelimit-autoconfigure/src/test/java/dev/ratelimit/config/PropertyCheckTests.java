@@ -66,6 +66,7 @@ class PropertyCheckTests {
 			"ratelimit.identity.hash.slat, ratelimit.identity.hash.salt", "ratelimit.backnd, ratelimit.backend",
 			"ratelimit.redis.timeout.ms, ratelimit.redis.timeout",
 			"ratelimit.urls.writes.pth, ratelimit.urls.writes.path",
+			"ratelimit.urls.writes.before-auth, ratelimit.urls.writes.before-authentication",
 			"ratelimit.dimensions.account.clam, ratelimit.dimensions.account.claim" })
 	void unknownPropertyFailsTheStartWithTheNearestName(String name, String nearest) {
 		FailureAnalysis analysis = analyze(name + "=5");

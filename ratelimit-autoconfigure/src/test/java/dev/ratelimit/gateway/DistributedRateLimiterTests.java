@@ -28,11 +28,9 @@ import org.springframework.web.server.ServerWebExchange;
 
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.config.InvalidPolicyException;
-import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.LimiterOptions;
-import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
@@ -304,9 +302,8 @@ class DistributedRateLimiterTests {
 		this.limiter = new DistributedRateLimiter(
 				new ConfigurationService(new DefaultListableBeanFactory(), conversion, validator),
 				new RequestResolver(IdentityOptions.DEFAULTS, "local", Map.of(), null, List.of(), inForce), inForce,
-				(policies) -> new PolicyRateLimiter(policies, new CounterKeys("rl"), counters, fallback,
-						LimiterOptions.DEFAULTS, List.of()),
-				answers, this.headers);
+				(policies) -> RateLimiterBuilder.on(counters).policies(policies).fallback(fallback).build(), answers,
+				this.headers);
 	}
 
 }

@@ -341,14 +341,16 @@ class GatewayContractTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', value = {
-			"a .name=RateLimit .args.policy=orders .args.dimensions.shop=#{@shop} | The RateLimit filter of route 'a' has 'dimensions', which only the gateway on WebFlux knows. | Declare them under 'ratelimit.dimensions'",
-			"a .name=RateLimit .args.policy=orders .args.costs=5 | has the argument 'costs', which does not exist. | '- RateLimit=<policy>,<cost>'",
-			"a .name=RateLimit .args.cost=5 | names no policy. | '- RateLimit=<policy>'",
-			"a =RateLimit=orders,many | has the cost 'many', which is no number from 0 to 90000000. | '- RateLimit=<policy>,<cost>'",
-			"a =RateLimit=orders,-1 | has the cost '-1' | '- RateLimit=<policy>,<cost>'",
-			"a =RateLimit=orders,1,2 | has more than two arguments. | '- RateLimit=<policy>,<cost>'" })
-	void mistakeInAFilterOfTheGatewayOnWebMvcFailsTheStartWithAFix(String route, String problem, String fix) {
-		requireFailure(GatewayKind.WEBMVC, route, problem, fix);
+			"WEBMVC | a .name=RateLimit .args.policy=orders .args.dimensions.shop=#{@shop} | The RateLimit filter of route 'a' has 'dimensions', which only the gateway on WebFlux knows. | Declare them under 'ratelimit.dimensions'",
+			"WEBMVC | a .name=RateLimit .args.policy=orders .args.costs=5 | has the argument 'costs', which does not exist. | '- RateLimit=<policy>,<cost>'",
+			"WEBMVC | a .name=RateLimit .args.cost=5 | names no policy. | '- RateLimit=<policy>'",
+			"WEBMVC | a =RateLimit=orders,many | has the cost 'many', which is no number from 0 to 90000000. | '- RateLimit=<policy>,<cost>'",
+			"WEBMVC | a =RateLimit=orders,-1 | has the cost '-1' | '- RateLimit=<policy>,<cost>'",
+			"WEBFLUX | a =RateLimit=orders,-1 | The RateLimit filter of route 'a' has the cost '-1' | '- RateLimit=<policy>,<cost>'",
+			"WEBFLUX | a .name=RateLimit .args.cost=5 | names no policy. | '- RateLimit=<policy>'",
+			"WEBMVC | a =RateLimit=orders,1,2 | has more than two arguments. | '- RateLimit=<policy>,<cost>'" })
+	void mistakeInAFilterFailsTheStartWithAFix(GatewayKind gateway, String route, String problem, String fix) {
+		requireFailure(gateway, route, problem, fix);
 	}
 
 	@ParameterizedTest

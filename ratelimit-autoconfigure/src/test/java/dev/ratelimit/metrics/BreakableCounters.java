@@ -5,8 +5,11 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Decision;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.Counters;
@@ -32,13 +35,14 @@ public class BreakableCounters implements Counters {
 	}
 
 	@Override
-	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
 		Throwable failure = this.failure;
 		if (failure != null) {
 			answer.accept(Grant.unanswered(permits, counters, failure));
 			return;
 		}
-		this.counters.acquire(counters, permits, timeout,
+		this.counters.acquire(counters, permits, attempt, timeout,
 				(grant) -> answer.accept(new Grant(permits, grant.permits(), grant.readings(), source())));
 	}
 

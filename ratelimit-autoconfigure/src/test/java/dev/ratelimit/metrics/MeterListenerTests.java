@@ -42,10 +42,9 @@ import dev.ratelimit.Receipt;
 import dev.ratelimit.Request;
 import dev.ratelimit.Settling;
 import dev.ratelimit.Tier;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.AccessList;
@@ -61,13 +60,16 @@ class MeterListenerTests {
 
 	private final AtomicReference<PolicySet> policies = new AtomicReference<>(PolicySet.of(orders().build()));
 
-	private final MeterListener listener = new MeterListener(this.registry, this.policies::get, List.of(fixed()));
+	private final MeterListener listener = new MeterListener(this.registry, this.policies::get, List.of(fixed()),
+			Decision.Source.NONE);
 
 	private final BreakableCounters counters = new BreakableCounters();
 
-	private final PolicyRateLimiter limiter = new PolicyRateLimiter(this.policies::get, new CounterKeys("rl"),
-			this.counters, Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)),
-			LimiterOptions.DEFAULTS, List.of(this.listener));
+	private final PolicyRateLimiter limiter = RateLimiterBuilder.on(this.counters)
+		.policies(this.policies::get)
+		.fallback(Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)))
+		.listeners(List.of(this.listener))
+		.build();
 
 	@Test
 	void decisionsAreCountedByPolicyVersionOutcomeAndSource() {
@@ -526,7 +528,7 @@ class MeterListenerTests {
 		SimpleMeterRegistry merging = new SimpleMeterRegistry();
 		merging.config().meterFilter(MeterFilter.ignoreTags("policy", "owner"));
 		this.policies.set(PolicySet.of(orders().build(), other()));
-		MeterListener listener = new MeterListener(merging, this.policies::get, List.of());
+		MeterListener listener = new MeterListener(merging, this.policies::get, List.of(), Decision.Source.NONE);
 		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
 		Decision others = new Decision("other", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
 				Decision.Source.REDIS, false, null, 1, 1, List.of(), Receipt.NOTHING);
@@ -540,7 +542,7 @@ class MeterListenerTests {
 	@Test
 	void registryThatIsBoundLaterSeesWhatComesAfter() {
 		CompositeMeterRegistry composite = new CompositeMeterRegistry();
-		MeterListener listener = new MeterListener(composite, this.policies::get, List.of());
+		MeterListener listener = new MeterListener(composite, this.policies::get, List.of(), Decision.Source.NONE);
 		Decision decision = decision(Decision.Outcome.ALLOWED, Decision.Source.REDIS, List.of());
 		listener.decided(ANN, decision, 1);
 		SimpleMeterRegistry late = new SimpleMeterRegistry();

@@ -15,6 +15,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.RateLimiter;
@@ -122,7 +123,7 @@ class RateLimitMetricsAutoConfigurationTests {
 	void backsOffForAListenerOfTheUsersOwn() {
 		this.context.withBean(SimpleMeterRegistry.class)
 			.withBean("own", MeterListener.class,
-					() -> new MeterListener(new SimpleMeterRegistry(), PolicySet::of, List.of()))
+					() -> new MeterListener(new SimpleMeterRegistry(), PolicySet::of, List.of(), Decision.Source.NONE))
 			.run((context) -> assertThat(context).hasSingleBean(MeterListener.class).hasBean("own"));
 	}
 

@@ -49,9 +49,9 @@ class UrlConfigurationTests {
 	@CsvSource(delimiter = '|', value = {
 			"policy=api | URL entry 'writes' has no path. | Set 'ratelimit.urls.writes.path' to a pattern such as /api/**.",
 			"path=/api | URL entry 'writes' names no policy. | 'ratelimit.urls.writes.policy'",
-			"path=api,policy=api | URL entry 'writes': a path pattern starts with a slash | 'ratelimit.urls.writes.path'",
-			"path=/{a,policy=api | URL entry 'writes': not a path pattern | 'ratelimit.urls.writes.path'",
-			"path=/**/a/**/{*b}/c,policy=api | URL entry 'writes': not a path pattern | /orders/{id}",
+			"path=api,policy=api | URL entry 'writes', path 'api': a path pattern starts with a slash | 'ratelimit.urls.writes.path'",
+			"path=/{a,policy=api | URL entry 'writes', path '/{a': not a path pattern | 'ratelimit.urls.writes.path'",
+			"path=/**/a/**/{*b}/c,policy=api | URL entry 'writes', path '/**/a/**/{*b}/c': not a path pattern | /orders/{id}",
 			"path=/a%20b/**,policy=api | paths are compared decoded and without empty segments, write /a b/** instead of /a%20b/** | 'ratelimit.urls.writes.path'",
 			"path=/%C3%BCber/{id:%41},policy=api | write /über/{id:%41} instead of | 'ratelimit.urls.writes.path'",
 			"path=/100%25/%2A,policy=api | write /100%/? instead of | 'ratelimit.urls.writes.path'",

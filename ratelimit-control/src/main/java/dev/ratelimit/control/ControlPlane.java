@@ -1,23 +1,17 @@
 package dev.ratelimit.control;
 
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
-import dev.ratelimit.Quota;
 import dev.ratelimit.Rollout;
 import dev.ratelimit.store.ConflictException;
 import dev.ratelimit.store.Edit;
@@ -49,6 +43,8 @@ public final class ControlPlane {
 
 	private final PolicyUses uses;
 
+	private final RecordWrites records;
+
 	/**
 	 * @param replica copy of the store; the caller starts and closes it
 	 */
@@ -58,6 +54,7 @@ public final class ControlPlane {
 		this.live = live;
 		this.check = new ChangeCheck(reader, live, uses, InstantSource.system());
 		this.uses = uses;
+		this.records = new RecordWrites(this.store, replica, this.check);
 	}
 
 	/**
@@ -161,14 +158,7 @@ public final class ControlPlane {
 	 * wrote them
 	 */
 	public CompletionStage<RecordVersion> write(Change change, Map<String, Object> kept, Author author) {
-		return checked(() -> {
-			Edit edit = Documents.with(kept, this.check.edit(change));
-			List<Edit> edits = edits(edit, undigested(edit.key()));
-			if (edit.body() == null) {
-				return this.store.delete(edits.get(0).key(), "There is no such record", edit.expect(), author);
-			}
-			return this.store.write(edits, author).thenApply((versions) -> versions.get(versions.size() - 1));
-		});
+		return checked(() -> this.records.write(change, kept, author));
 	}
 
 	/**
@@ -178,51 +168,7 @@ public final class ControlPlane {
 	 * @return the revision of the last one
 	 */
 	public CompletionStage<Long> writeAll(List<Change> page, Author author, IntConsumer progress) {
-		return checked(() -> {
-			List<List<Edit>> pieces = new ArrayList<>();
-			List<Integer> ends = new ArrayList<>();
-			Map<RecordKey, RecordKey> undigested = undigested();
-			Map<String, Map<String, List<Quota>>> quotas = new HashMap<>();
-			for (int i = 0; i < page.size(); i++) {
-				Edit edit = this.check.edit(page.get(i), "records[" + i + "]", quotas);
-				add(pieces, edits(edit, undigested(edit.key(), undigested)));
-				if (ends.size() < pieces.size()) {
-					ends.add(i);
-				}
-				ends.set(pieces.size() - 1, i + 1);
-			}
-			CompletionStage<Long> written = CompletableFuture.completedStage(0L);
-			for (int i = 0; i < pieces.size(); i++) {
-				List<Edit> piece = pieces.get(i);
-				int end = ends.get(i);
-				written = written.thenCompose((before) -> this.store.write(piece, author)).thenApply((versions) -> {
-					progress.accept(end);
-					return versions.get(versions.size() - 1).revision();
-				});
-			}
-			return written;
-		});
-	}
-
-	/**
-	 * What to write, given the key that the record has without a digest, if it has one.
-	 */
-	private static List<Edit> edits(Edit edit, @Nullable RecordKey undigested) {
-		if (undigested == null) {
-			return List.of(edit);
-		}
-		Edit removal = new Edit(undigested, null, edit.expect());
-		return (edit.body() != null) ? List.of(removal, new Edit(edit.key(), edit.body(), null)) : List.of(removal);
-	}
-
-	/** Edits of one record stay in one piece: half of them would lose the record. */
-	private static void add(List<List<Edit>> pieces, List<Edit> edits) {
-		List<Edit> last = pieces.isEmpty() ? null : pieces.get(pieces.size() - 1);
-		if (last == null || last.size() + edits.size() > PolicyStore.MAX_EDITS) {
-			last = new ArrayList<>();
-			pieces.add(last);
-		}
-		last.addAll(edits);
+		return checked(() -> this.records.writeAll(page, author, progress));
 	}
 
 	/**
@@ -237,7 +183,7 @@ public final class ControlPlane {
 	 * none or it was deleted.
 	 */
 	public @Nullable RecordVersion find(RecordKey key) {
-		RecordKey undigested = undigested(key);
+		RecordKey undigested = this.records.undigested(key);
 		RecordVersion version = this.replica.get((undigested != null) ? undigested : key);
 		return (version != null && !version.deleted()) ? version : null;
 	}
@@ -306,30 +252,6 @@ public final class ControlPlane {
 	 */
 	public CompletionStage<Void> accept(@Nullable Long confirmed, Author author) {
 		return checked(() -> StoreAccess.translated(this.replica.accept(confirmed, author.actor(), author.reason())));
-	}
-
-	/**
-	 * The key of a record that an early release wrote with the API key itself, and nobody
-	 * since; {@code null} as a rule.
-	 */
-	private @Nullable RecordKey undigested(RecordKey key) {
-		return key.id().contains(Dimension.API_KEY.name()) ? undigested(key, undigested()) : null;
-	}
-
-	private @Nullable RecordKey undigested(RecordKey key, Map<RecordKey, RecordKey> undigested) {
-		RecordVersion known = this.replica.get(key);
-		return (known != null && !known.deleted()) ? null : undigested.get(key);
-	}
-
-	/** All such keys, by the keys with digests. Goes through all records. */
-	private Map<RecordKey, RecordKey> undigested() {
-		return this.replica.snapshot(0)
-			.records()
-			.stream()
-			.filter((version) -> !version.deleted())
-			.map(RecordVersion::key)
-			.filter((key) -> !RecordIds.today(key).equals(key))
-			.collect(Collectors.toMap(RecordIds::today, Function.identity(), (first, second) -> second));
 	}
 
 	/** Whom a version is for that was a stage of a rollout. */

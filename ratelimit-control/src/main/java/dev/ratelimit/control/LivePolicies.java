@@ -56,6 +56,8 @@ public final class LivePolicies {
 
 	private final RecordEffects effects;
 
+	private volatile PolicyUses uses = (policy) -> List.of();
+
 	/**
 	 * Begins with the configured policies.
 	 * @param replace puts another snapshot in force
@@ -69,6 +71,15 @@ public final class LivePolicies {
 		this.reader = reader;
 		this.effects = new RecordEffects(reader);
 		this.configuration = Configuration.of(current.get());
+	}
+
+	/**
+	 * From now on a version only comes into force if it can decide for all that names its
+	 * policy here: an instance that does not have the place may have accepted it. What is
+	 * in force already stays; the start checks it.
+	 */
+	public void requireFitting(PolicyUses uses) {
+		this.uses = uses;
 	}
 
 	public PolicySet current() {
@@ -113,6 +124,8 @@ public final class LivePolicies {
 			.forEach((id) -> putConfigured(id, after, policies));
 		this.configuration = after;
 		this.replace.accept(policies.build());
+		// What names a policy may have changed with the configuration.
+		ids.addAll(this.rejected.policies());
 		retry(ids);
 	}
 
@@ -129,19 +142,37 @@ public final class LivePolicies {
 			return;
 		}
 		try {
+			fitting(policy);
 			policies.put(policy);
 			if (this.unfit.remove(id) != null) {
-				logger.info("Policy '{}' of the configuration is in force now: its windows fit beside the overrides "
-						+ "that were written for it", id);
+				logger.info("Policy '{}' of the configuration is in force now: it fits the overrides that were written "
+						+ "for it, and what names it", id);
 			}
 		}
+		catch (Misfit ex) {
+			reject(new Rejected(RecordIds.policy(id), 0, String.valueOf(ex.getMessage())));
+		}
 		catch (IllegalArgumentException ex) {
-			Rejected rejected = new Rejected(RecordIds.policy(id), 0, ex.getMessage()
-					+ ". Change the windows of the policy or of the overrides that were written for it.");
-			if (!rejected.equals(this.unfit.put(id, rejected))) {
-				logger.warn("Policy '{}' of the configuration is not put in force; the version before it stays. {}", id,
-						rejected.message());
-			}
+			reject(new Rejected(RecordIds.policy(id), 0, ex.getMessage()
+					+ ". Change the windows of the policy or of the overrides that were written for it."));
+		}
+	}
+
+	private void reject(Rejected rejected) {
+		String id = rejected.key().id();
+		if (!rejected.equals(this.unfit.put(id, rejected))) {
+			logger.warn("Policy '{}' of the configuration is not put in force; the version before it stays. {}", id,
+					rejected.message());
+		}
+	}
+
+	private Policy fitting(Policy policy) {
+		try {
+			this.uses.requireFitting(policy);
+			return policy;
+		}
+		catch (InvalidChangeException ex) {
+			throw new Misfit(ex);
 		}
 	}
 
@@ -222,9 +253,9 @@ public final class LivePolicies {
 		Documents.PolicyText text = Documents.policy(version.body());
 		Documents.Previous previous = text.previous();
 		List<String> changed = new ArrayList<>();
-		Policy policy = this.reader.stored(id, version.version(), text.document(), changed::add);
-		policies.put(policy, (previous != null) ? this.reader.stored(id, previous.version(), previous.document(),
-				(field) -> changed.add("previous." + field)) : null);
+		Policy policy = fitting(this.reader.stored(id, version.version(), text.document(), changed::add));
+		policies.put(policy, (previous != null) ? fitting(this.reader.stored(id, previous.version(),
+				previous.document(), (field) -> changed.add("previous." + field))) : null);
 		if (!changed.isEmpty()) {
 			logger
 				.warn("Version {} of policy '{}' is of another release. It is in force, but these fields are left out "
@@ -249,6 +280,15 @@ public final class LivePolicies {
 				}
 			}
 		}
+	}
+
+	/** A valid policy that cannot decide for what names it here. */
+	private static final class Misfit extends IllegalArgumentException {
+
+		Misfit(InvalidChangeException problem) {
+			super(problem.problem() + " " + problem.fix(), problem);
+		}
+
 	}
 
 }

@@ -17,9 +17,9 @@ import dev.ratelimit.store.RecordKey.Kind;
 import dev.ratelimit.store.RecordVersion;
 
 /**
- * Versions that the store has but that are not in force, because they are invalid or do
- * not fit the other records of their policy. The latter are tried again when these
- * change.
+ * Versions that the store has but that are not in force, because they are invalid, do not
+ * fit the other records of their policy, or cannot decide for what names it here. The
+ * last two are tried again when these change.
  */
 final class RejectedVersions {
 
@@ -30,11 +30,18 @@ final class RejectedVersions {
 
 	private final Map<RecordKey, Rejected> rejected = new ConcurrentHashMap<>();
 
-	/** Versions that may fit once other records of their policy have changed. */
+	/**
+	 * Versions that may fit once other records, or what names the policy, have changed.
+	 */
 	private final Map<RecordKey, RecordVersion> waiting = new LinkedHashMap<>();
 
 	Collection<Rejected> all() {
 		return this.rejected.values();
+	}
+
+	/** Policies that may come into force later. */
+	List<String> policies() {
+		return this.waiting.keySet().stream().filter((key) -> key.kind() == Kind.POLICY).map(RecordKey::id).toList();
 	}
 
 	boolean contains(RecordKey key) {
@@ -48,8 +55,8 @@ final class RejectedVersions {
 			effect.accept(version);
 			this.rejected.remove(version.key());
 			if (before == version) {
-				logger.info("Version {} of {} is in force now: it is compatible with the other records of its policy",
-						version.version(), RecordIds.subject(version.key()));
+				logger.info("Version {} of {} is in force now: what it did not fit has changed", version.version(),
+						RecordIds.subject(version.key()));
 			}
 		}
 		catch (InvalidChangeException ex) {

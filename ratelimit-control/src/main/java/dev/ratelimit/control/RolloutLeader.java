@@ -228,7 +228,7 @@ public final class RolloutLeader implements AutoCloseable {
 
 	private void advance(RecordVersion newest, Rollout rollout, RolloutStep step) {
 		Author author = author(step);
-		this.writes.await(new RolloutWrites.Attempt(newest, false, 0, author),
+		this.writes.await(new RolloutWrites.Attempt(newest, false, 0, author, 0),
 				this.control.writeAgain(newest.key().id(),
 						RolloutStep.at(step.percent(), ControlPlane.document(newest), rollout), newest.version(),
 						author));
@@ -245,7 +245,7 @@ public final class RolloutLeader implements AutoCloseable {
 		CompletionStage<RecordVersion> write = (previous.version() == 0)
 				? this.control.rollBack(id, 0, null, newest.version(), author)
 				: this.control.writeAgain(id, previous.document(), newest.version(), author);
-		this.writes.await(new RolloutWrites.Attempt(newest, true, previous.version(), author), write);
+		this.writes.await(new RolloutWrites.Attempt(newest, true, previous.version(), author, 0), write);
 	}
 
 	/** Names the instance: a lost write must not be taken for that of another one. */

@@ -126,10 +126,6 @@ final class RolloutWrites {
 	 */
 	record Attempt(RecordVersion before, boolean back, long restored, Author author, int lookUps) {
 
-		Attempt(RecordVersion before, boolean back, long restored, Author author) {
-			this(before, back, restored, author, 0);
-		}
-
 		Attempt lookedUp() {
 			return new Attempt(this.before, this.back, this.restored, this.author, this.lookUps + 1);
 		}

@@ -1,5 +1,6 @@
 /**
- * The strict JSON reader and writer of records, requests and answers.
+ * The strict JSON reader and writer of records, requests and answers: {@link JsonReader},
+ * {@link Json}, and {@link JsonObject}, which leaves out what is {@code null}.
  */
 @NullMarked
 package dev.ratelimit.json;

@@ -19,6 +19,16 @@
  * and what does not fit is counted. A process that dies loses what was refused within the
  * last fraction of a second. While more than 10,000 counters refuse at once, those that
  * come on top are not watched, and what they refuse is missing.
+ *
+ * <p>
+ * <b>Classes.</b>
+ * <ul>
+ * <li>recording: {@link RefusalRecorder} with {@link RefusalOptions} queues each
+ * {@link QueuedRefusal}; {@link RefusalWriter} writes within {@link SecondBudget} and
+ * {@link KeyCaps}, with the {@link RefusalContext}</li>
+ * <li>asking: {@link RefusalHistory}, in memory {@link MemoryHistory}, answers a
+ * {@link RefusalQuery} with each {@link Refusal} and its {@link QuotaState}</li>
+ * </ul>
  */
 @NullMarked
 package dev.ratelimit.refusal;

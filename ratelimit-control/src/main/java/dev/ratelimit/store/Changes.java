@@ -10,6 +10,13 @@ import java.util.List;
  * @param revision of the last write to the store, 0 if there was none
  * @param versions the newest version of each record, by revision; if the last revision is
  * below the store's, there are more
+ * @param forgotten deleted records that are not in any page
  */
-public record Changes(String storeId, long revision, List<RecordVersion> versions) {
+public record Changes(String storeId, long revision, List<RecordVersion> versions, Forgotten forgotten) {
+
+	/** A page of a store that has forgotten nothing. */
+	public Changes(String storeId, long revision, List<RecordVersion> versions) {
+		this(storeId, revision, versions, Forgotten.NONE);
+	}
+
 }

@@ -25,6 +25,12 @@ public interface PolicyStore {
 	/** Versions of a record that a store keeps; a write removes older ones. */
 	int KEPT_VERSIONS = 100;
 
+	/** Deleted records that a store keeps; the oldest above this number are forgotten. */
+	int KEPT_DELETIONS = 10_000;
+
+	/** Longer than an instance is away and then starts with its snapshot. */
+	Duration KEPT_DELETIONS_FOR = Duration.ofDays(30);
+
 	/** Records per write, so that none occupies a store for long. */
 	int MAX_EDITS = 50;
 
@@ -50,9 +56,21 @@ public interface PolicyStore {
 	 * higher one: then they become the next version.
 	 * @param storeId new id of the store
 	 * @param revision the store's revision continues from here if it is lower
+	 * @param version versions of new records begin above it, and above what the store has
+	 * forgotten itself
 	 * @param records at most {@link #MAX_EDITS}
 	 */
-	CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records);
+	CompletionStage<Void> restore(String storeId, long revision, long version, List<RecordVersion> records);
+
+	/**
+	 * Removes deleted records with their history. Records that have changed since stay.
+	 * Fails with a {@link StoreLostException} if the store has lost what the caller has
+	 * seen, and with an {@link IllegalArgumentException} if there are more than
+	 * {@link #MAX_EDITS}.
+	 * @param deletions the oldest ones that the store has, by revision
+	 * @see Forgotten
+	 */
+	CompletionStage<Void> forget(List<RecordVersion> deletions, Seen seen);
 
 	/**
 	 * Versions of a record, the newest first.

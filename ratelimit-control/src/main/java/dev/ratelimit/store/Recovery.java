@@ -27,25 +27,28 @@ final class Recovery {
 
 	private final long revision;
 
+	private final Forgotten forgotten;
+
 	/** A recovery by an instance that has read the store of this id and revision. */
-	Recovery(StoreReader store, String storeId, long revision) {
+	Recovery(StoreReader store, String storeId, long revision, Forgotten forgotten) {
 		this.store = store;
 		this.storeId = storeId;
 		this.revision = revision;
+		this.forgotten = forgotten;
 	}
 
 	/**
 	 * The records of the store, and deletions of all others. Numbers of versions go on
-	 * from those of this instance.
+	 * from those of this instance, also for records that it has forgotten.
 	 * @param confirmed how many records may be removed
 	 */
 	static List<RecordVersion> accepted(Map<RecordKey, RecordVersion> theirs, Map<RecordKey, RecordVersion> mine,
-			@Nullable Long confirmed, String actor, String reason) {
+			Forgotten forgotten, @Nullable Long confirmed, String actor, String reason) {
 		List<RecordVersion> all = new ArrayList<>();
 		theirs.forEach((key, version) -> {
 			RecordVersion known = mine.get(key);
-			long number = (known != null && known.version() >= version.version()) ? known.version() + 1
-					: version.version();
+			long last = (known != null) ? known.version() : forgotten.version();
+			long number = (last >= version.version()) ? last + 1 : version.version();
 			all.add(new RecordVersion(key, number, 0, version.body(), version.actor(), version.time(),
 					version.reason()));
 		});
@@ -71,11 +74,11 @@ final class Recovery {
 		String meanwhile = StoreId.next();
 		List<RecordVersion> all = List.copyOf(records);
 		for (int i = 0; i < all.size(); i += PolicyStore.MAX_EDITS) {
-			this.store.restore(meanwhile, this.revision + MARGIN,
+			this.store.restore(meanwhile, this.revision + MARGIN, this.forgotten.version(),
 					all.subList(i, Math.min(i + PolicyStore.MAX_EDITS, all.size())));
 		}
 		this.store.restore(StoreId.replacing(List.of(this.storeId, theirs, meanwhile)), this.revision + MARGIN,
-				List.of());
+				this.forgotten.version(), List.of());
 	}
 
 }

@@ -2,11 +2,8 @@ package dev.ratelimit.store;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -49,7 +46,7 @@ public final class Replica implements AutoCloseable {
 
 	private final ReplicaListener listener;
 
-	private final Map<RecordKey, RecordVersion> records = new ConcurrentHashMap<>();
+	private final RecordCopy copy;
 
 	private final PendingDecisions decisions = new PendingDecisions();
 
@@ -84,7 +81,7 @@ public final class Replica implements AutoCloseable {
 		this.storeId = start.storeId();
 		this.revision = start.revision();
 		this.origin = start.equals(Snapshot.NONE) ? Origin.NOTHING : Origin.SNAPSHOT;
-		start.records().forEach((record) -> this.records.put(record.key(), record));
+		this.copy = new RecordCopy(start);
 		if (!start.records().isEmpty()) {
 			listener.changed(start.records());
 		}
@@ -137,9 +134,12 @@ public final class Replica implements AutoCloseable {
 		return new Seen(this.storeId, this.revision);
 	}
 
-	/** The newest version that this instance knows, which may be a deletion. */
+	/**
+	 * The newest version that this instance knows, which may be a deletion, unless the
+	 * store has {@linkplain Forgotten forgotten} it.
+	 */
 	public @Nullable RecordVersion get(RecordKey key) {
-		return this.records.get(key);
+		return this.copy.get(key);
 	}
 
 	/**
@@ -150,7 +150,7 @@ public final class Replica implements AutoCloseable {
 	public Snapshot snapshot(int instances) {
 		String storeId = this.storeId;
 		long revision = this.revision;
-		return new Snapshot(storeId, revision, instances, List.copyOf(this.records.values()));
+		return new Snapshot(storeId, revision, instances, this.copy.all(), this.copy.forgotten());
 	}
 
 	/**
@@ -160,7 +160,7 @@ public final class Replica implements AutoCloseable {
 	 * be repeated then.
 	 */
 	public CompletionStage<Void> reseed() {
-		return decide((recovery) -> recovery.write(this.records.values()));
+		return decide((recovery) -> recovery.write(this.copy.all()));
 	}
 
 	/**
@@ -170,8 +170,8 @@ public final class Replica implements AutoCloseable {
 	 * @param confirmed how many records may be deleted, {@code null} for none
 	 */
 	public CompletionStage<Void> accept(@Nullable Long confirmed, String actor, String reason) {
-		return decide((recovery) -> recovery
-			.write(Recovery.accepted(this.reader.all(PAGE).records(), this.records, confirmed, actor, reason)));
+		return decide((recovery) -> recovery.write(Recovery.accepted(this.reader.all(PAGE).records(), this.copy.byKey(),
+				this.copy.forgotten(), confirmed, actor, reason)));
 	}
 
 	/** Runs on the replica's thread, so that no read sees half of a recovery. */
@@ -181,7 +181,7 @@ public final class Replica implements AutoCloseable {
 			if (this.incident == null) {
 				throw new StoreIncidentException("the store has lost nothing: there is nothing to decide");
 			}
-			decision.accept(new Recovery(this.reader, this.storeId, this.revision));
+			decision.accept(new Recovery(this.reader, this.storeId, this.revision, this.copy.forgotten()));
 			synchronize();
 		});
 		this.loop.wake();
@@ -246,6 +246,13 @@ public final class Replica implements AutoCloseable {
 			if (this.incident != null) {
 				return;
 			}
+			if (page.forgotten().revision() > this.revision) {
+				logger.info("The policy store no longer has all deletions since revision {}; reading all records",
+						this.revision);
+				takeAll();
+				return;
+			}
+			this.copy.forget(page.forgotten());
 			apply(page);
 		}
 		while (this.revision < page.revision());
@@ -267,7 +274,7 @@ public final class Replica implements AutoCloseable {
 		boolean same = page.versions()
 			.stream()
 			.filter((version) -> version.revision() == this.revision)
-			.allMatch((version) -> version.equals(this.records.get(version.key())));
+			.allMatch((version) -> version.equals(this.copy.get(version.key())));
 		return same ? null : Incident.FORKED;
 	}
 
@@ -276,7 +283,7 @@ public final class Replica implements AutoCloseable {
 			.stream()
 			.filter((version) -> version.revision() > this.revision)
 			.toList();
-		versions.forEach((version) -> this.records.put(version.key(), version));
+		this.copy.put(versions);
 		report(versions);
 		this.revision = versions.isEmpty() ? page.revision() : versions.get(versions.size() - 1).revision();
 		if (this.origin == Origin.STORE) {
@@ -294,20 +301,7 @@ public final class Replica implements AutoCloseable {
 			begin(Incident.OLDER);
 			return;
 		}
-		List<RecordVersion> changed = new ArrayList<>();
-		all.records().forEach((key, version) -> {
-			if (!version.equals(this.records.get(key))) {
-				changed.add(version);
-			}
-		});
-		this.records.forEach((key, version) -> {
-			if (!all.records().containsKey(key)) {
-				changed.add(new RecordVersion(key, version.version(), version.revision(), null, version.actor(),
-						version.time(), version.reason()));
-			}
-		});
-		changed.forEach((version) -> this.records.put(version.key(), version));
-		report(changed);
+		report(this.copy.replace(all));
 		this.storeId = all.storeId();
 		this.revision = all.revision();
 		if (this.incident != null) {

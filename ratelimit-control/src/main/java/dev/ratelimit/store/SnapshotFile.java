@@ -39,6 +39,8 @@ import dev.ratelimit.store.RecordKey.Kind;
  *
  * <p>
  * Format: magic number, version of the format, the snapshot, and a checksum of all that.
+ * If the store has {@linkplain Forgotten forgotten} deletions, they follow, with a
+ * checksum of everything; earlier releases read only up to the first checksum.
  */
 public final class SnapshotFile {
 
@@ -67,8 +69,15 @@ public final class SnapshotFile {
 				return ignored("it is of another kind or version");
 			}
 			Snapshot snapshot = snapshot(in);
-			long expected = checksum.getValue();
-			return (in.readLong() == expected) ? snapshot : ignored("its checksum is wrong");
+			if (!isIntact(in, checksum)) {
+				return ignored("its checksum is wrong");
+			}
+			if (in.available() == 0) {
+				return snapshot;
+			}
+			Forgotten forgotten = new Forgotten(in.readLong(), in.readLong());
+			return isIntact(in, checksum) ? new Snapshot(snapshot.storeId(), snapshot.revision(), snapshot.instances(),
+					snapshot.records(), forgotten) : ignored("its checksum is wrong");
 		}
 		catch (NoSuchFileException ex) {
 			return Snapshot.NONE;
@@ -79,6 +88,11 @@ public final class SnapshotFile {
 		catch (RuntimeException ex) {
 			return ignored("it is damaged");
 		}
+	}
+
+	private static boolean isIntact(DataInputStream in, CRC32C checksum) throws IOException {
+		long expected = checksum.getValue();
+		return in.readLong() == expected;
 	}
 
 	/**
@@ -144,6 +158,11 @@ public final class SnapshotFile {
 			out.writeInt(FORMAT);
 			write(snapshot, out);
 			out.writeLong(checksum.getValue());
+			if (!snapshot.forgotten().equals(Forgotten.NONE)) {
+				out.writeLong(snapshot.forgotten().revision());
+				out.writeLong(snapshot.forgotten().version());
+				out.writeLong(checksum.getValue());
+			}
 			out.flush();
 			channel.force(true);
 		}
@@ -188,7 +207,7 @@ public final class SnapshotFile {
 			records.add(new RecordVersion(key, in.readLong(), in.readLong(), nullable(in), text(in),
 					Instant.ofEpochSecond(in.readLong(), in.readInt()), text(in)));
 		}
-		return new Snapshot(storeId, revision, instances, records);
+		return new Snapshot(storeId, revision, instances, records, Forgotten.NONE);
 	}
 
 	/** Newer releases may have written kinds that this one does not know. */

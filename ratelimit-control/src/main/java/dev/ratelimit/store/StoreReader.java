@@ -56,24 +56,34 @@ final class StoreReader {
 		}
 	}
 
-	/** All records, in pages; the last page has what was written meanwhile. */
+	/**
+	 * All records, in pages; the last page has what was written meanwhile. Begins again
+	 * if the store forgets the deletion of a record that may be read already.
+	 */
 	Contents all(int page) {
 		Map<RecordKey, RecordVersion> read = new HashMap<>();
 		long last = 0;
+		long begun = 0;
 		Changes changes;
 		do {
 			changes = changesSince(last, page);
+			if (last == 0) {
+				begun = changes.revision();
+			}
+			else if (changes.forgotten().revision() > begun) {
+				return all(page);
+			}
 			for (RecordVersion version : changes.versions()) {
 				read.put(version.key(), version);
 				last = version.revision();
 			}
 		}
 		while (!changes.versions().isEmpty() && last < changes.revision());
-		return new Contents(changes.storeId(), changes.revision(), read);
+		return new Contents(changes.storeId(), changes.revision(), read, changes.forgotten());
 	}
 
-	void restore(String storeId, long revision, List<RecordVersion> records) {
-		Futures.await(this.store.restore(storeId, revision, records), ANSWER_TIMEOUT);
+	void restore(String storeId, long revision, long version, List<RecordVersion> records) {
+		Futures.await(this.store.restore(storeId, revision, version, records), ANSWER_TIMEOUT);
 	}
 
 	@Nullable Instant lastContact() {
@@ -94,7 +104,7 @@ final class StoreReader {
 		return this.reached;
 	}
 
-	record Contents(String storeId, long revision, Map<RecordKey, RecordVersion> records) {
+	record Contents(String storeId, long revision, Map<RecordKey, RecordVersion> records, Forgotten forgotten) {
 	}
 
 }

@@ -10,9 +10,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param storeId new id of the store, empty to keep the one it has
  * @param revision the store's revision continues from here if it is lower
+ * @param version versions of new records begin above it
  * @param seen what the writer has read; checked if the store keeps its id
  */
-public record StoreWrite(String storeId, long revision, Seen seen, List<Entry> entries) {
+public record StoreWrite(String storeId, long revision, long version, Seen seen, List<Entry> entries) {
 
 	/**
 	 * Checks that a store can do it in one call.
@@ -28,14 +29,14 @@ public record StoreWrite(String storeId, long revision, Seen seen, List<Entry> e
 	}
 
 	public static StoreWrite of(List<Edit> edits, Seen seen, String actor, String reason) {
-		return new StoreWrite("", 0, seen,
+		return new StoreWrite("", 0, 0, seen,
 				edits.stream()
 					.map((edit) -> new Entry(edit.key(), edit.body(), edit.expect(), 0, actor, null, reason))
 					.toList());
 	}
 
-	public static StoreWrite restoring(String storeId, long revision, List<RecordVersion> records) {
-		return new StoreWrite(storeId, revision, Seen.NOTHING,
+	public static StoreWrite restoring(String storeId, long revision, long version, List<RecordVersion> records) {
+		return new StoreWrite(storeId, revision, version, Seen.NOTHING,
 				records.stream()
 					.map((record) -> new Entry(record.key(), record.body(), null, record.version(), record.actor(),
 							record.time(), record.reason()))
@@ -55,14 +56,16 @@ public record StoreWrite(String storeId, long revision, Seen seen, List<Entry> e
 		/**
 		 * The version that follows the newest one. A restored record that the store still
 		 * has keeps its version.
+		 * @param forgotten highest version that the store has forgotten
 		 */
-		public RecordVersion after(@Nullable RecordVersion newest, long revision, Instant now) {
+		public RecordVersion after(@Nullable RecordVersion newest, long forgotten, long revision, Instant now) {
 			long last = (newest != null) ? newest.version() : 0;
 			if (this.expect != null && this.expect != last) {
 				throw new ConflictException(this.expect, last);
 			}
 			RecordVersion same = as(this.version, (newest != null) ? newest.revision() : 0, now);
-			return as((this.version > last || same.equals(newest)) ? this.version : last + 1, revision, now);
+			long next = (newest != null) ? last + 1 : forgotten + 1;
+			return as((this.version > last || same.equals(newest)) ? this.version : next, revision, now);
 		}
 
 		/** This entry as a version. */

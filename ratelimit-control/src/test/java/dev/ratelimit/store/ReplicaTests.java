@@ -92,7 +92,7 @@ class ReplicaTests {
 	@Test
 	void copyFromASnapshotIsStaleThirtySecondsAfterTheStart() {
 		this.replica.close();
-		this.replica = replica(new Snapshot("a", 7, 1, List.of()));
+		this.replica = replica(new Snapshot("a", 7, 1, List.of(), Forgotten.NONE));
 		assertThat(this.replica.state().missing()).isFalse();
 		this.store.answer = CompletableFuture.failedFuture(new IllegalStateException("away"));
 		this.replica.start();
@@ -215,7 +215,12 @@ class ReplicaTests {
 		}
 
 		@Override
-		public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
+		public CompletionStage<Void> restore(String storeId, long revision, long version, List<RecordVersion> records) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public CompletionStage<Void> forget(List<RecordVersion> deletions, Seen seen) {
 			throw new UnsupportedOperationException();
 		}
 

@@ -38,7 +38,8 @@ class SnapshotFileTests {
 	private final Snapshot snapshot = new Snapshot("id", 7, 3, List.of(
 			new RecordVersion(new RecordKey(Kind.POLICY, "orders"), 2, 7, "{\"ä\": \"🚀\"}", "ann",
 					Instant.parse("2026-01-02T03:04:05.678901Z"), ""),
-			new RecordVersion(new RecordKey(Kind.DENY, "tenant=acme"), 5, 6, null, "", Instant.EPOCH, "two\nlines")));
+			new RecordVersion(new RecordKey(Kind.DENY, "tenant=acme"), 5, 6, null, "", Instant.EPOCH, "two\nlines")),
+			Forgotten.NONE);
 
 	private final Path path;
 
@@ -70,9 +71,27 @@ class SnapshotFileTests {
 	void recordOfAKindThatThisReleaseDoesNotKnowIsKept() throws IOException {
 		RecordKey invented = RecordKey.stored("invented", "tenant/acme");
 		Snapshot newer = new Snapshot("id", 7, 3,
-				List.of(new RecordVersion(invented, 1, 7, "{}", "ann", Instant.EPOCH, "")));
+				List.of(new RecordVersion(invented, 1, 7, "{}", "ann", Instant.EPOCH, "")), Forgotten.NONE);
 		this.file.write(newer);
 		assertThat(this.file.read()).isEqualTo(newer);
+	}
+
+	@Test
+	void whatTheStoreHasForgottenIsReadAgain() throws IOException {
+		Snapshot forgetful = new Snapshot("id", 7, 3, this.snapshot.records(), new Forgotten(5, 812));
+		this.file.write(forgetful);
+		assertThat(this.file.read()).isEqualTo(forgetful);
+		byte[] bytes = Files.readAllBytes(this.path);
+		this.file.write(this.snapshot);
+		byte[] earlier = Files.readAllBytes(this.path);
+		assertThat(Arrays.copyOf(bytes, earlier.length)).isEqualTo(earlier);
+		assertThat(IntStream.range(earlier.length, bytes.length).mapToObj((i) -> {
+			byte[] changed = bytes.clone();
+			changed[i] ^= 0x41;
+			return readFrom(changed);
+		})).containsOnly(Snapshot.NONE);
+		assertThat(IntStream.range(earlier.length + 1, bytes.length).mapToObj((i) -> readFrom(Arrays.copyOf(bytes, i))))
+			.containsOnly(Snapshot.NONE);
 	}
 
 	@Test

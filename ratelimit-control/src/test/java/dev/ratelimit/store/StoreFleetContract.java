@@ -178,7 +178,7 @@ public abstract class StoreFleetContract {
 	void restoredRecordsKeepVersionActorTimeAndReason() {
 		RecordVersion lost = new RecordVersion(ORDERS, 7, 41, "1", "ann", Instant.EPOCH, "long ago");
 		RecordVersion deleted = new RecordVersion(SEARCH, 3, 40, null, "bob", Instant.EPOCH, STRANGE);
-		join(this.store.restore("known", 41, List.of(lost, deleted)));
+		join(this.store.restore("known", 41, 0, List.of(lost, deleted)));
 		Changes changes = join(open().changesSince(41, 10));
 		assertThat(changes.storeId()).isEqualTo("known");
 		assertThat(changes.versions()).containsExactly(at(42, lost), at(43, deleted));
@@ -190,7 +190,7 @@ public abstract class StoreFleetContract {
 	void restoredRecordThatTheStoreStillHasKeepsItsVersion() {
 		write(ORDERS, "1");
 		RecordVersion known = write(ORDERS, "2");
-		join(this.store.restore("known", 41, List.of(known)));
+		join(this.store.restore("known", 41, 0, List.of(known)));
 		assertThat(join(this.store.changesSince(41, 10)).versions()).containsExactly(at(42, known));
 		assertThat(join(this.store.history(ORDERS, 10))).extracting(RecordVersion::version).containsExactly(2L, 1L);
 	}
@@ -198,7 +198,7 @@ public abstract class StoreFleetContract {
 	@Test
 	void restoredRecordFollowsAnotherOneOfTheSameVersion() {
 		RecordVersion theirs = write(ORDERS, "theirs");
-		join(this.store.restore("known", 41, List
+		join(this.store.restore("known", 41, 0, List
 			.of(new RecordVersion(ORDERS, theirs.version(), 1, "mine", theirs.actor(), theirs.time(), "because"))));
 		assertThat(join(this.store.history(ORDERS, 10))).extracting(RecordVersion::body)
 			.containsExactly("mine", "theirs");
@@ -212,7 +212,7 @@ public abstract class StoreFleetContract {
 		}
 		long before = join(this.store.changesSince(0, 10)).revision();
 		RecordVersion older = new RecordVersion(ORDERS, 2, 2, "0", "ann", Instant.EPOCH, "");
-		join(this.store.restore("known", 1, List.of(older)));
+		join(this.store.restore("known", 1, 0, List.of(older)));
 		Changes changes = join(this.store.changesSince(before, 10));
 		assertThat(changes.versions()).singleElement().satisfies((version) -> {
 			assertThat(version.version()).isEqualTo(6);
@@ -222,7 +222,7 @@ public abstract class StoreFleetContract {
 
 	@Test
 	void restoringNothingStillSetsIdAndRevision() {
-		join(this.store.restore("known", 41, List.of()));
+		join(this.store.restore("known", 41, 0, List.of()));
 		assertThat(join(open().changesSince(0, 10))).isEqualTo(new Changes("known", 41, List.of()));
 		assertThat(write(ORDERS, "1").revision()).isGreaterThan(41);
 		assertThat(join(open().changesSince(0, 10)).storeId()).isEqualTo("known");
@@ -240,7 +240,7 @@ public abstract class StoreFleetContract {
 		Changes changes = join(open().changesSince(0, 10));
 		assertThat(changes).isEqualTo(new Changes(id, written.revision(), List.of(written)));
 		join(this.store.write(List.of(new Edit(SEARCH, "1", null)), new Seen(id, written.revision()), "ann", ""));
-		join(this.store.restore("recovered," + id, 0, List.of()));
+		join(this.store.restore("recovered," + id, 0, 0, List.of()));
 		join(this.store.write(List.of(new Edit(SEARCH, "2", null)), new Seen(id, written.revision()), "ann", ""));
 	}
 
@@ -271,7 +271,7 @@ public abstract class StoreFleetContract {
 		assertThat(join(open().changesSince(0, 10)).versions()).containsExactly(written);
 		assertThat(written.key().kind()).isEqualTo(RecordKey.Kind.UNKNOWN);
 		assertThat(join(this.store.history(invented, 10))).containsExactly(written);
-		join(this.store.restore("known", 41, List.of(written)));
+		join(this.store.restore("known", 41, 0, List.of(written)));
 		assertThat(join(open().changesSince(41, 10)).versions()).containsExactly(at(42, written));
 	}
 

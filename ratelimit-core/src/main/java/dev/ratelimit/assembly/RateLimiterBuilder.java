@@ -176,10 +176,10 @@ public final class RateLimiterBuilder {
 		Fallback fallback = (this.fallback != null) ? this.fallback
 				: Fallback.to(new MemoryCounters(MAX_COUNTERS, MemoryCounters::systemMicros));
 		Counters counters = SplitCounters.of(this.counters, this.splitting);
-		return (this.penalties != null)
-				? new PolicyRateLimiter(this.policies, this.keys, counters, fallback, this.options, this.listeners,
-						this.penalties)
-				: new PolicyRateLimiter(this.policies, this.keys, counters, fallback, this.options, this.listeners);
+		Penalties penalties = (this.penalties != null) ? this.penalties : Penalties.local((policy, kind) -> {
+		}, (ip) -> false, System::nanoTime);
+		return new PolicyRateLimiter(this.policies, this.keys, counters, fallback, this.options, this.listeners,
+				penalties);
 	}
 
 }

@@ -1,6 +1,12 @@
 /**
- * Background work: one loop on a thread of its own, one bounded hand-off to it, and one
- * way to log failures and to call listeners.
+ * Background work. Threads for it are started here only.
+ * <ul>
+ * <li>threads: {@link Loop} runs turns on a thread of its own until it is closed;
+ * {@link Handoff} is the bounded queue to it</li>
+ * <li>failures: {@link FailureLog} logs the first failure and the recovery;
+ * {@link Listeners} calls listeners that may throw; {@link Futures} awaits and
+ * unwraps</li>
+ * </ul>
  */
 @NullMarked
 package dev.ratelimit.background;

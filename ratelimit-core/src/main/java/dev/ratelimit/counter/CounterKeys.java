@@ -1,7 +1,6 @@
 package dev.ratelimit.counter;
 
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -11,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.Sha256;
 import dev.ratelimit.caller.DigestText;
 import dev.ratelimit.caller.Epoch;
 import dev.ratelimit.caller.Epochs;
@@ -65,7 +65,7 @@ public final class CounterKeys {
 	/** In place of a length, which is never negative. */
 	private static final byte[] HASHED = { -1, -1, -1, -1 };
 
-	private static final ThreadLocal<MessageDigest> SHA_256 = ThreadLocal.withInitial(CounterKeys::sha256);
+	private static final ThreadLocal<MessageDigest> SHA_256 = ThreadLocal.withInitial(Sha256::create);
 
 	private final String prefix;
 
@@ -292,15 +292,6 @@ public final class CounterKeys {
 			case SLIDING_WINDOW_LOG -> 'l';
 			case FIXED_WINDOW -> 'f';
 		};
-	}
-
-	private static MessageDigest sha256() {
-		try {
-			return MessageDigest.getInstance("SHA-256");
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("every Java has SHA-256", ex);
-		}
 	}
 
 }

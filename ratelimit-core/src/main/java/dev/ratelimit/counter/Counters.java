@@ -22,14 +22,17 @@ public interface Counters {
 	Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
 	/**
-	 * Takes permits from every counter or from none, as one step.
+	 * Takes permits from every counter or from none, as one step. A store without records
+	 * decides every attempt of a request by itself.
 	 * @param counters counters to take from
-	 * @param permits how many to take
+	 * @param permits how many to take; an exact number, not 0, if there is an attempt
+	 * @param attempt {@code null} unless the request may be sent again
 	 * @param timeout time after which an answer is useless
 	 * @param answer called once, with the grant and perhaps before this method returns;
 	 * it must not throw
 	 */
-	void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer);
+	void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer);
 
 	/**
 	 * Takes permits that are worth having after the timeout too, such as a lease: later
@@ -40,18 +43,7 @@ public interface Counters {
 	 */
 	default void refill(List<Counter> counters, Permits permits, Duration timeout, Refill refill,
 			Consumer<Grant> answer) {
-		acquire(counters, permits, timeout, answer);
-	}
-
-	/**
-	 * Takes permits for a request that may be sent again. A store without records decides
-	 * every attempt by itself.
-	 * @param permits an exact number, not 0, if there is an attempt
-	 * @param attempt {@code null} if the request has no id
-	 */
-	default void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
-			Consumer<Grant> answer) {
-		acquire(counters, permits, timeout, answer);
+		acquire(counters, permits, null, timeout, answer);
 	}
 
 	/**
@@ -67,12 +59,7 @@ public interface Counters {
 	default CompletableFuture<Grant> acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt,
 			Duration timeout) {
 		CompletableFuture<Grant> answer = new CompletableFuture<>();
-		if (attempt == null) {
-			acquire(counters, permits, timeout, answer::complete);
-		}
-		else {
-			acquire(counters, permits, attempt, timeout, answer::complete);
-		}
+		acquire(counters, permits, attempt, timeout, answer::complete);
 		return answer;
 	}
 

@@ -18,6 +18,8 @@ public abstract class NodeCall {
 	/** Value of {@link #sent()} for a call that still waits. */
 	public static final long NOT_SENT = Long.MIN_VALUE;
 
+	private static final long NOT_REPLIED = Long.MIN_VALUE;
+
 	private final List<Counter> counters;
 
 	private final Permits permits;
@@ -29,6 +31,8 @@ public abstract class NodeCall {
 	private final long deadline;
 
 	private volatile long sent = NOT_SENT;
+
+	private long replied = NOT_REPLIED;
 
 	private @Nullable NodeCall next;
 
@@ -110,6 +114,19 @@ public abstract class NodeCall {
 
 	public final void sent(long now) {
 		this.sent = now;
+	}
+
+	/**
+	 * When the reply came that answers it; without one, the time of this call. The calls
+	 * of one reply share a time: under load, reading the clock for each costs more than
+	 * deciding it.
+	 */
+	public final long replied() {
+		return (this.replied != NOT_REPLIED) ? this.replied : System.nanoTime();
+	}
+
+	public final void replied(long now) {
+		this.replied = now;
 	}
 
 	/** The next call in the queue of the store. */

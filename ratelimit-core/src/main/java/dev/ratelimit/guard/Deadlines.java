@@ -76,8 +76,17 @@ public final class Deadlines implements Timer, AutoCloseable {
 	 * @return its place on the wheel
 	 */
 	Entry add(Runnable call, Duration timeout) {
+		return add(call, System.nanoTime() + timeout.toNanos());
+	}
+
+	/**
+	 * Runs a call at its deadline.
+	 * @param deadline by {@link System#nanoTime()}, which may have passed
+	 * @return its place on the wheel
+	 */
+	Entry add(Runnable call, long deadline) {
 		// Rounded up: never before the deadline.
-		long due = (System.nanoTime() - this.origin + timeout.toNanos() + TICK_NANOS - 1) / TICK_NANOS;
+		long due = (deadline - this.origin + TICK_NANOS - 1) / TICK_NANOS;
 		Entry entry = new Entry(call, due);
 		push(entry);
 		if (due <= this.swept) {

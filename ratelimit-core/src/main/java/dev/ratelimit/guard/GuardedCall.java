@@ -134,9 +134,9 @@ class GuardedCall extends NodeCall implements Runnable {
 				this.node.leave();
 			}
 			if (grant != null) {
-				long now = System.nanoTime();
-				boolean counts = inTime || sent() == NOT_SENT || now - sent() <= this.guard.nodeTimeout().toNanos();
-				this.node.answered(grant, now - start(), sent(), counts);
+				long replied = replied();
+				boolean counts = inTime || sent() == NOT_SENT || replied - sent() <= this.guard.nodeTimeout().toNanos();
+				this.node.answered(grant, start(), replied, sent(), counts);
 			}
 			else if (failure != null) {
 				judge(failure);

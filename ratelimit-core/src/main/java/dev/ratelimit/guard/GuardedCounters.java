@@ -75,11 +75,6 @@ public final class GuardedCounters implements Counters {
 	}
 
 	@Override
-	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
-		acquire(counters, permits, null, timeout, null, answer);
-	}
-
-	@Override
 	public void refill(List<Counter> counters, Permits permits, Duration timeout, Refill refill,
 			Consumer<Grant> answer) {
 		acquire(counters, permits, null, timeout, refill, answer);
@@ -145,7 +140,7 @@ public final class GuardedCounters implements Counters {
 		GuardedCall call = call(node, slot, permits, attempt, timeout, refill, answer);
 		this.counters.acquire(node.name(), call);
 		if (call.isWaiting()) {
-			call.entry(this.deadlines.add(call, timeout));
+			call.entry(this.deadlines.add(call, call.start() + timeout.toNanos()));
 		}
 	}
 
@@ -166,7 +161,7 @@ public final class GuardedCounters implements Counters {
 		List<Counter> counters = call.counters();
 		Levelling levelling = new Levelling(this, counters, call.permits(), counters.size(), call::answered);
 		for (int i = 0; i < counters.size(); i++) {
-			this.counters.acquire(List.of(counters.get(i)), call.permits(), timeout, levelling.call(i));
+			this.counters.acquire(List.of(counters.get(i)), call.permits(), null, timeout, levelling.call(i));
 		}
 	}
 

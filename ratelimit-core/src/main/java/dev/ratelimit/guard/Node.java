@@ -34,6 +34,8 @@ final class Node {
 
 	private final NodeListener listener;
 
+	private final WallClock clock = new WallClock();
+
 	private final AtomicInteger waiting = new AtomicInteger();
 
 	/** Calls whose callers have given up and whose outcome is not known yet. */
@@ -141,7 +143,9 @@ final class Node {
 			spared();
 		}
 		else {
+			this.lastFailure = failure.reason();
 			count(failure, nanos);
+			watch();
 		}
 		failed(failure);
 	}
@@ -156,22 +160,25 @@ final class Node {
 
 	/**
 	 * Ends a check that was answered.
+	 * @param start when it began
+	 * @param replied when the reply came
 	 * @param sent when it was sent
 	 * @param counts whether the answer is a success, not merely late
 	 */
-	void answered(Grant grant, long nanos, long sent, boolean counts) {
+	void answered(Grant grant, long start, long replied, long sent, boolean counts) {
+		long nanos = replied - start;
 		if (sent != NodeCall.NOT_SENT && !grant.readings().isEmpty() && !answeredSince(sent)) {
 			this.answered = sent;
 		}
 		if (counts) {
-			this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
+			count(null, nanos);
 		}
 		else {
 			spared();
 		}
 		watch();
 		if (!grant.readings().isEmpty()) {
-			long asked = System.currentTimeMillis() * 1_000 - nanos / 2_000;
+			long asked = this.clock.micros(replied) - nanos / 2_000;
 			long skew = grant.readings().get(0).time() - asked;
 			this.listener.answered(this.name, nanos, skew);
 		}
@@ -183,9 +190,11 @@ final class Node {
 	 */
 	void failed(UnansweredException failure, long nanos, int checks) {
 		if (isNodeAtFault(failure.reason())) {
+			this.lastFailure = failure.reason();
 			for (int i = Math.min(checks, MOST_COUNTED); i > 0; i--) {
 				count(failure, nanos);
 			}
+			watch();
 		}
 		else {
 			spared();
@@ -193,10 +202,32 @@ final class Node {
 		failed(failure);
 	}
 
-	private void count(UnansweredException failure, long nanos) {
-		this.lastFailure = failure.reason();
-		this.breaker.onError(nanos, TimeUnit.NANOSECONDS, failure);
-		watch();
+	/**
+	 * Counts an outcome, a success if there is no failure. The first outcome of a node
+	 * that is being tried opens or closes its breaker. Those that follow while it is open
+	 * are left out: they change nothing, and Resilience4j's lock-free window has one
+	 * place then and throws a NullPointerException for the second, as in
+	 * resilience4j/resilience4j#2379.
+	 */
+	private void count(@Nullable UnansweredException failure, long nanos) {
+		if (this.breaker.getState() == CircuitBreaker.State.CLOSED) {
+			record(failure, nanos);
+			return;
+		}
+		synchronized (this) {
+			if (!open()) {
+				record(failure, nanos);
+			}
+		}
+	}
+
+	private void record(@Nullable UnansweredException failure, long nanos) {
+		if (failure != null) {
+			this.breaker.onError(nanos, TimeUnit.NANOSECONDS, failure);
+		}
+		else {
+			this.breaker.onSuccess(nanos, TimeUnit.NANOSECONDS);
+		}
 	}
 
 	void giveBackLost() {

@@ -1,9 +1,7 @@
 package dev.ratelimit.lease;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -37,8 +35,6 @@ final class LeaseCalls {
 	/** In deadlines: a node may be slower for leases than for checks, but not dead. */
 	private static final int MOST_PATIENCE = 10;
 
-	private static final ThreadLocal<@Nullable Deque<PartlyPaid>> RESUMING = new ThreadLocal<>();
-
 	private final Counters central;
 
 	private final LocalCounters locals;
@@ -71,11 +67,7 @@ final class LeaseCalls {
 		this.refresh = refresh;
 	}
 
-	void ask(List<Counter> counters, Permits permits, Duration timeout, long sent, Consumer<Grant> answer) {
-		this.central.acquire(counters, permits, timeout, (grant) -> learn(grant, counters, sent, answer));
-	}
-
-	void ask(List<Counter> counters, Permits permits, Attempt attempt, Duration timeout, long sent,
+	void ask(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout, long sent,
 			Consumer<Grant> answer) {
 		this.central.acquire(counters, permits, attempt, timeout, (grant) -> learn(grant, counters, sent, answer));
 	}
@@ -138,7 +130,7 @@ final class LeaseCalls {
 					});
 		}
 		catch (Throwable ex) {
-			resume(end(pass));
+			Resumption.resume(end(pass));
 			throw ex;
 		}
 	}
@@ -174,7 +166,7 @@ final class LeaseCalls {
 					answer.accept(grant);
 				}
 				finally {
-					resume(resumed);
+					Resumption.resume(resumed);
 				}
 			}
 		});
@@ -197,8 +189,8 @@ final class LeaseCalls {
 		}
 		pass.late(grant.gaps().get(0).cause());
 		CompletableFuture.allOf(late.toArray(CompletableFuture<?>[]::new))
-			.whenComplete((done, failure) -> resume(end(pass)));
-		this.timer.after(left, () -> resume(end(pass)));
+			.whenComplete((done, failure) -> Resumption.resume(end(pass)));
+		this.timer.after(left, () -> Resumption.resume(end(pass)));
 		return true;
 	}
 
@@ -232,57 +224,17 @@ final class LeaseCalls {
 		List<PartlyPaid> expired = gate.expire(now());
 		this.waiting.addAndGet(-expired.size());
 		gate.earliest().ifPresent((deadline) -> arm(gate, deadline));
-		resume(expired);
+		Resumption.resume(expired);
 	}
 
 	/**
 	 * A call has ended.
-	 * @return the requests that waited for it, to be {@linkplain #resume resumed}
+	 * @return the requests that waited for it, to be {@linkplain Resumption resumed}
 	 */
 	List<PartlyPaid> end(Gate.Pass pass) {
 		List<PartlyPaid> resumed = pass.end();
 		this.waiting.addAndGet(-resumed.size());
 		return resumed;
-	}
-
-	/**
-	 * Lets requests go on that have waited. A request may end a call at once, as with an
-	 * open breaker, and resume others: these follow in the same loop, or the stack would
-	 * grow with each of them.
-	 */
-	static void resume(List<PartlyPaid> requests) {
-		if (requests.isEmpty()) {
-			return;
-		}
-		Deque<PartlyPaid> running = RESUMING.get();
-		if (running != null) {
-			running.addAll(requests);
-			return;
-		}
-		Deque<PartlyPaid> queue = new ArrayDeque<>(requests);
-		RESUMING.set(queue);
-		try {
-			resumeAll(queue);
-		}
-		finally {
-			RESUMING.remove();
-		}
-	}
-
-	/** One that fails does not hold up the others. */
-	private static void resumeAll(Deque<PartlyPaid> queue) {
-		Throwable failure = null;
-		for (PartlyPaid next = queue.poll(); next != null; next = queue.poll()) {
-			try {
-				next.resume();
-			}
-			catch (Throwable ex) {
-				failure = ex;
-			}
-		}
-		if (failure != null) {
-			throw new IllegalStateException("A request that had waited could not go on", failure);
-		}
 	}
 
 	/**

@@ -83,14 +83,19 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	}
 
 	@Override
-	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
 		long now = this.nanos.getAsLong();
+		if (attempt != null) {
+			ask(counters, permits, attempt, timeout, now, answer);
+			return;
+		}
 		Grant refused = this.denied.find(counters, permits, now);
 		if (refused != null) {
 			answer.accept(refused);
 		}
 		else if (permits.most() == 0 || permits.unit() != permits.most()) {
-			this.calls.ask(counters, permits, timeout, now, answer);
+			this.calls.ask(counters, permits, null, timeout, now, answer);
 		}
 		else {
 			spend(counters, permits, timeout, now, answer);
@@ -101,19 +106,14 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	 * A request that may be sent again is decided by Redis, which has its record: neither
 	 * a remembered refusal nor a lease answers it.
 	 */
-	@Override
-	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+	private void ask(List<Counter> counters, Permits permits, Attempt attempt, Duration timeout, long now,
 			Consumer<Grant> answer) {
-		if (attempt == null) {
-			acquire(counters, permits, timeout, answer);
-			return;
-		}
 		for (Counter counter : counters) {
 			if (counter.spec().enforcement() != Enforcement.LEASED) {
 				this.demand.count(counter);
 			}
 		}
-		this.calls.ask(counters, permits, attempt, timeout, this.nanos.getAsLong(), answer);
+		this.calls.ask(counters, permits, attempt, timeout, now, answer);
 	}
 
 	@Override
@@ -213,7 +213,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 			}
 		}
 		if (strict) {
-			this.calls.ask(counters, permits, timeout, now, answer);
+			this.calls.ask(counters, permits, null, timeout, now, answer);
 			return;
 		}
 		@Nullable Payment[] paid = (payments != null) ? payments : new Payment[counters.size()];

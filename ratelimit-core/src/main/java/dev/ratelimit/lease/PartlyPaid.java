@@ -148,7 +148,7 @@ final class PartlyPaid {
 	private void call(List<LeasedSpec> leased, long now) {
 		Duration left = Duration.ofNanos(deadline() - now);
 		if (leased.isEmpty()) {
-			this.calls.ask(this.rest, this.permits, left, now, this::answeredAll);
+			this.calls.ask(this.rest, this.permits, null, left, now, this::answeredAll);
 			return;
 		}
 		Gate.Pass pass = leased.get(0).gate().begin(this.calls.patience(this.timeout));
@@ -161,7 +161,7 @@ final class PartlyPaid {
 			}
 		}
 		catch (Throwable ex) {
-			LeaseCalls.resume(this.calls.end(pass));
+			Resumption.resume(this.calls.end(pass));
 			throw ex;
 		}
 	}
@@ -254,7 +254,7 @@ final class PartlyPaid {
 			end(refused);
 			return;
 		}
-		this.calls.ask(this.rest, Permits.exactly(available), left, this.sent + elapsed, (grant) -> {
+		this.calls.ask(this.rest, Permits.exactly(available), null, left, this.sent + elapsed, (grant) -> {
 			if (isSecond(grant)) {
 				return;
 			}

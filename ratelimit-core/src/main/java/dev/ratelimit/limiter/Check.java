@@ -34,10 +34,6 @@ final class Check extends CompletableFuture<Decision> implements Consumer<Grant>
 	/** Only the first answer counts. A second one comes if handing over failed. */
 	private boolean answered;
 
-	Check(PolicyRateLimiter limiter, PolicySet policies, Request request) {
-		this(limiter, policies, request, 0);
-	}
-
 	/**
 	 * @param correction permits to charge for a request that has already taken place, or
 	 * if negative to give back; 0 for a request that is yet to take place

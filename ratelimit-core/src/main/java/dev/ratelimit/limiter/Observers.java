@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -63,9 +64,10 @@ final class Observers {
 	}
 
 	Decision observe(Request request, Decision decision, long start) {
-		long nanos = System.nanoTime() - start;
+		long now = this.nanos.getAsLong();
+		long nanos = now - start;
 		if (decision.reason() == Decision.Reason.LIMITS && !decision.degraded()) {
-			answered();
+			answered(now);
 		}
 		for (DecisionListener listener : this.listeners) {
 			try {
@@ -79,28 +81,25 @@ final class Observers {
 	}
 
 	void tried(Request request, Decision decision) {
-		for (DecisionListener listener : this.listeners) {
-			try {
-				listener.tried(request, decision);
-			}
-			catch (Throwable ex) {
-				this.listenerFailures.failed(ex);
-			}
-		}
+		callAll((listener) -> listener.tried(request, decision));
 	}
 
 	Settlement settled(String policy, Settlement settlement) {
+		if (settlement != Settlement.NOTHING) {
+			callAll((listener) -> listener.settled(policy, settlement));
+		}
+		return settlement;
+	}
+
+	private void callAll(Consumer<DecisionListener> call) {
 		for (DecisionListener listener : this.listeners) {
 			try {
-				if (settlement != Settlement.NOTHING) {
-					listener.settled(policy, settlement);
-				}
+				call.accept(listener);
 			}
 			catch (Throwable ex) {
 				this.listenerFailures.failed(ex);
 			}
 		}
-		return settlement;
 	}
 
 	/**
@@ -154,19 +153,19 @@ final class Observers {
 		this.notCompared.failed(failure);
 	}
 
-	void answered() {
-		if (this.seen.get() != 0 && isQuiet() && this.seen.getAndSet(0) != 0) {
+	void answered(long now) {
+		if (this.seen.get() != 0 && isQuiet(now) && this.seen.getAndSet(0) != 0) {
 			logger.info("No check has failed for {} s. Policies are enforced again.",
 					Duration.ofNanos(QUIET_NANOS).toSeconds());
 		}
 	}
 
 	Decision.@Nullable Reason degraded() {
-		return (this.seen.get() != 0 && !isQuiet()) ? this.last : null;
+		return (this.seen.get() != 0 && !isQuiet(this.nanos.getAsLong())) ? this.last : null;
 	}
 
-	private boolean isQuiet() {
-		return this.nanos.getAsLong() - this.lastSeen > QUIET_NANOS;
+	private boolean isQuiet(long now) {
+		return now - this.lastSeen > QUIET_NANOS;
 	}
 
 }

@@ -40,12 +40,14 @@ final class PenaltyRefusals {
 
 	/**
 	 * The decision about a caller with a cool-down or a ban, {@code null} if it has none.
+	 * A request that has already taken place is charged all the same.
 	 */
-	@Nullable Decision held(Match match, Request request, List<Counter> counters) {
+	@Nullable Decision held(Check check, Match match, List<Counter> counters) {
 		Penalty terms = match.policy().settings().penalty();
-		if (terms == null || match.shadow()) {
+		if (terms == null || match.shadow() || check.correction() != 0) {
 			return null;
 		}
+		Request request = check.request();
 		Penalties.Held held = this.penalties.find(terms, request, counters);
 		if (held == null) {
 			return null;

@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -62,20 +61,13 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private final Settles settles;
 
+	private final UnansweredChecks unanswered;
+
 	private final TrialRunner trials;
 
 	private final PenaltyRefusals penalties;
 
 	private final LimiterOptions options;
-
-	/**
-	 * Its penalties are those of a single instance.
-	 */
-	public PolicyRateLimiter(Supplier<PolicySet> policies, CounterKeys keys, Counters counters, Fallback fallback,
-			LimiterOptions options, List<DecisionListener> listeners) {
-		this(policies, keys, counters, fallback, options, listeners, Penalties.local((policy, kind) -> {
-		}, (ip) -> false, System::nanoTime));
-	}
 
 	/**
 	 * @param policies supplies the snapshot in force to every request
@@ -98,6 +90,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 		this.degradation = new Degradation(fallback, keys, this.resolver, this.settles);
 		this.trials = new TrialRunner(this.resolver, counters, this.observers, this.settles, options.timeout());
 		this.penalties = new PenaltyRefusals(penalties);
+		this.unanswered = new UnansweredChecks(this.resolver, counters, this.unknowns, this.penalties, this.degradation,
+				this.observers, this.settles);
 		this.options = options;
 	}
 
@@ -124,7 +118,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 
 	private Check check(Request asked, @Nullable CompletionStage<?> end) {
 		PolicySet policies = this.policies.get();
-		return check(new Check(this, policies, filled(policies, asked)), end);
+		return check(new Check(this, policies, filled(policies, asked), 0), end);
 	}
 
 	private Check check(Check check, @Nullable CompletionStage<?> end) {
@@ -139,7 +133,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 	@Override
 	public CompletionStage<Decision> degrade(Request asked, Throwable failure) {
 		PolicySet policies = this.policies.get();
-		Check check = new Check(this, policies, filled(policies, asked));
+		Check check = new Check(this, policies, filled(policies, asked), 0);
 		this.observers.unresolved(failure);
 		Decision made = unresolved(check);
 		Decision decision = made.allowed() ? made : this.penalties.announced(check.known(), check.request(), made);
@@ -159,7 +153,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 				return unknownPolicy(request);
 			}
 			check.match(match);
-			return failed(check, match, Decision.Reason.INTERNAL);
+			return this.unanswered.failed(check, match, Decision.Reason.INTERNAL);
 		}
 		catch (RuntimeException ex) {
 			this.observers.unanswered(UnansweredException.of(ex));
@@ -241,18 +235,18 @@ public final class PolicyRateLimiter implements RateLimiter {
 			if (counters == null) {
 				return shadowed(match, turnedAway(request, match.policy().version(), Decision.Reason.IDENTITY));
 			}
-			List<Counter> withheld = withheld(match, request);
+			List<Counter> withheld = this.unknowns.withheld(match, request);
 			if (counters.isEmpty() && withheld == null) {
 				return bypassed(match, request, Decision.Reason.IDENTITY);
 			}
 			check.match(match);
-			Decision held = held(check, match, counters);
+			Decision held = this.penalties.held(check, match, counters);
 			if (held != null) {
 				return held;
 			}
 			FailureMode forced = this.fallback.forced().get();
 			if (forced != null) {
-				return shadowed(match, this.degradation.decide(forced, match, request, all(counters, withheld),
+				return shadowed(match, this.degradation.decide(forced, match, request, Unknowns.all(counters, withheld),
 						Decision.Reason.SWITCH));
 			}
 			acquire(check, match, counters, withheld, end);
@@ -263,7 +257,7 @@ public final class PolicyRateLimiter implements RateLimiter {
 			if (match != null) {
 				this.settles.lost(match, check.correction());
 			}
-			return (match != null) ? failed(check, match, reason) : withoutPolicy(request);
+			return (match != null) ? this.unanswered.failed(check, match, reason) : withoutPolicy(request);
 		}
 	}
 
@@ -273,11 +267,12 @@ public final class PolicyRateLimiter implements RateLimiter {
 		Decision decision;
 		try {
 			this.settles.correct(match, grant, check.correction());
-			decision = shadowed(match, grant.complete() ? decision(match, check.request(), grant, null)
-					: patched(match, check.request(), grant));
+			decision = shadowed(match,
+					grant.complete() ? decision(match, check.request(), grant, null) : this.unanswered.patched(match,
+							check.request(), grant, (mode) -> decision(match, check.request(), grant, mode)));
 		}
 		catch (Throwable ex) {
-			decision = lastResort(check.policies(), check.request(), ex);
+			decision = this.unanswered.lastResort(check.policies(), check.request(), ex);
 		}
 		decided(check, decision);
 	}
@@ -291,29 +286,15 @@ public final class PolicyRateLimiter implements RateLimiter {
 		}
 	}
 
-	/** A request that has already taken place is charged. */
-	private @Nullable Decision held(Check check, Match match, List<Counter> counters) {
-		return (match.policy().settings().penalty() != null && check.correction() == 0)
-				? this.penalties.held(match, check.request(), counters) : null;
-	}
-
 	private Request filled(PolicySet policies, Request request) {
 		return (request.unresolved() == Request.Unresolved.NOTHING) ? request : this.unknowns.fill(policies, request);
-	}
-
-	private @Nullable List<Counter> withheld(Match match, Request request) {
-		return request.unresolved().apiKey() ? this.resolver.withheld(match, request) : null;
-	}
-
-	private static List<Counter> all(List<Counter> counters, @Nullable List<Counter> withheld) {
-		return (withheld == null) ? counters : Stream.concat(counters.stream(), withheld.stream()).toList();
 	}
 
 	private void acquire(Check check, Match match, List<Counter> counters, @Nullable List<Counter> withheld,
 			@Nullable CompletionStage<?> end) {
 		Permits permits = Permits.between(check.request().atLeast(), check.request().cost());
 		if (end == UNASKED) {
-			check.accept(Grant.unanswered(permits, new Grant.Gap(all(counters, withheld), NOT_AWAITED)));
+			check.accept(Grant.unanswered(permits, new Grant.Gap(Unknowns.all(counters, withheld), NOT_AWAITED)));
 			return;
 		}
 		Duration own = match.policy().settings().timeout();
@@ -324,52 +305,17 @@ public final class PolicyRateLimiter implements RateLimiter {
 		if (withheld != null) {
 			this.unknowns.acquire(counters, withheld, permits, attempt, timeout, answer);
 		}
-		else if (attempt != null) {
-			this.counters.acquire(counters, permits, attempt, timeout, answer);
-		}
 		else {
-			this.counters.acquire(counters, permits, timeout, answer);
+			this.counters.acquire(counters, permits, attempt, timeout, answer);
 		}
 		if (late != null && end != null) {
 			// The first of both answers.
 			CompletableFuture<Grant> first = new CompletableFuture<>();
 			late.thenAccept(first::complete);
-			end.thenRun(() -> first
-				.complete(Grant.unanswered(permits, new Grant.Gap(all(counters, withheld), NOT_AWAITED, late))));
+			end.thenRun(() -> first.complete(
+					Grant.unanswered(permits, new Grant.Gap(Unknowns.all(counters, withheld), NOT_AWAITED, late))));
 			first.thenAccept(check);
 		}
-	}
-
-	/**
-	 * Decides when some or all counters did not answer: the failure mode decides in their
-	 * place, the other counters still hold. Permits that a refused request has taken, or
-	 * takes late, are given back.
-	 */
-	private Decision patched(Match match, Request request, Grant grant) {
-		Decision.Reason reason = this.observers.unanswered(grant.gaps().get(0).cause());
-		Decision decision = grant.refused() ? decision(match, request, grant, match.onFailure()) : merged(match,
-				request, grant, this.degradation.decide(match.onFailure(), match, request, grant.unanswered(), reason));
-		long kept = decision.allowed() ? grant.permits() : 0;
-		if (!grant.readings().isEmpty() && grant.permits() > kept) {
-			this.counters.giveBack(grant, grant.permits() - kept);
-		}
-		grant.whenLate((late) -> {
-			if (late.permits() > kept) {
-				this.counters.giveBack(late, late.permits() - kept);
-			}
-		});
-		return this.settles.late(match, decision, grant, kept);
-	}
-
-	private Decision merged(Match match, Request request, Grant grant, Decision patch) {
-		if (!patch.allowed()) {
-			return patch.at(grant.gaps().get(0).cause().node());
-		}
-		if (grant.readings().isEmpty()) {
-			return patch;
-		}
-		Decision answered = decision(match, request, grant, patch.mode());
-		return Settles.merged(answered.with(patch.reason(), patch.limits()), patch);
 	}
 
 	private Decision decision(Match match, Request request, Grant grant, @Nullable FailureMode mode) {
@@ -382,33 +328,8 @@ public final class PolicyRateLimiter implements RateLimiter {
 				request.idempotencyKey() != null && AttemptReading.isReplay(grant));
 	}
 
-	private Decision failed(Check check, Match match, Decision.Reason reason) {
-		Request request = check.request();
-		try {
-			List<Counter> counters = this.resolver.resolve(match, request);
-			Decision held = (counters != null) ? held(check, match, counters) : null;
-			return (held != null) ? held : shadowed(match, this.degradation.decide(match.onFailure(), match, request,
-					(counters != null) ? all(counters, withheld(match, request)) : List.of(), reason));
-		}
-		catch (RuntimeException ex) {
-			return lastResort(check.policies(), request, ex);
-		}
-	}
-
-	/**
-	 * The last decision when the failure mode itself has failed. The deny-list was
-	 * checked before.
-	 */
-	private Decision lastResort(PolicySet policies, Request request, Throwable failure) {
-		this.observers.unanswered(UnansweredException.of(failure));
-		Match match = policies.match(request);
-		boolean deny = match != null && match.onFailure() == FailureMode.DENY && !match.shadow();
-		return Decision.by(deny ? FailureMode.DENY : FailureMode.ALLOW, request,
-				(match != null) ? match.policy().version() : 0, Decision.Reason.INTERNAL);
-	}
-
 	/** A policy in shadow never refuses, it only reports. */
-	private static Decision shadowed(Match match, Decision decision) {
+	static Decision shadowed(Match match, Decision decision) {
 		return match.shadow() ? decision.inShadow() : decision;
 	}
 

@@ -3,6 +3,7 @@ package dev.ratelimit.limiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +50,7 @@ final class Unknowns {
 			if (match == null || counters == null) {
 				return known;
 			}
-			List<Counter> withheld = known.unresolved().apiKey() ? this.resolver.withheld(match, known) : null;
+			List<Counter> withheld = withheld(match, known);
 			if (withheld != null) {
 				counters.addAll(withheld);
 			}
@@ -59,6 +60,18 @@ final class Unknowns {
 			// The decision of the request meets the same failure and handles it.
 			return request;
 		}
+	}
+
+	/**
+	 * Counters that depend on an API key that is not verified, {@code null} if there are
+	 * none.
+	 */
+	@Nullable List<Counter> withheld(Match match, Request request) {
+		return request.unresolved().apiKey() ? this.resolver.withheld(match, request) : null;
+	}
+
+	static List<Counter> all(List<Counter> counters, @Nullable List<Counter> withheld) {
+		return (withheld == null) ? counters : Stream.concat(counters.stream(), withheld.stream()).toList();
 	}
 
 	/** The largest cost that all of the counters can admit at once. */

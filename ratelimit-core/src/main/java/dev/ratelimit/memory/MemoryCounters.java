@@ -85,11 +85,6 @@ public final class MemoryCounters implements Counters {
 	}
 
 	@Override
-	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
-		answer.accept(take(counters, permits));
-	}
-
-	@Override
 	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
 			Consumer<Grant> answer) {
 		answer.accept((attempt != null) ? this.records.take(attempt, permits, (some) -> take(counters, some))

@@ -1,15 +1,11 @@
 package dev.ratelimit.penalty;
 
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
 import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Dimension;
@@ -30,9 +26,6 @@ import dev.ratelimit.counter.Counter;
  */
 public final class Penalties {
 
-	/** Most callers whose refusals are counted: with their keys about 15 MB. */
-	private static final int MOST_OFFENDERS = 50_000;
-
 	/** More than the fleet's list has, for bans that it has no room for. */
 	private static final int MOST_HOLDS = 2 * PenaltyStore.MOST_BANS;
 
@@ -42,10 +35,7 @@ public final class Penalties {
 
 	private final LongSupplier nanos;
 
-	private final Cache<String, Offender> offenders = Caffeine.newBuilder()
-		.maximumSize(MOST_OFFENDERS)
-		.executor(Runnable::run)
-		.build();
+	private final Offenders offenders = new Offenders();
 
 	private final Holds bans;
 
@@ -65,7 +55,7 @@ public final class Penalties {
 		this.nanos = nanos;
 		this.bans = new Holds(MOST_HOLDS, nanos.getAsLong());
 		this.coolDowns = new Holds(MOST_HOLDS, nanos.getAsLong());
-		this.reports = fleet ? new Handoff<>(MOST_OFFENDERS) : null;
+		this.reports = fleet ? new Handoff<>(Offenders.MOST) : null;
 	}
 
 	/**
@@ -136,7 +126,7 @@ public final class Penalties {
 		Hold ban = this.bans.find(counter.key(), now);
 		Hold hold = (ban != null) ? ban : this.coolDowns.find(counter.key(), now);
 		// A ban outlasts the counter, so it may be one of the previous epoch.
-		Counter before = (hold == null) ? counter.before(micros(longest(terms))) : null;
+		Counter before = (hold == null) ? Offenders.before(counter, terms) : null;
 		Hold earlier = (before != null) ? this.bans.find(before.key(), now) : null;
 		hold = (earlier != null) ? earlier : hold;
 		if (hold == null) {
@@ -167,7 +157,7 @@ public final class Penalties {
 	 * @return the wait to announce
 	 */
 	private long count(Penalty terms, Counter counter, long wait, Conduct.@Nullable Central central, long now) {
-		Offender offender = offender(counter, terms);
+		Offender offender = this.offenders.get(counter, terms);
 		long least = Math.max(wait, Penalty.LEAST_WAIT.toNanos());
 		Conduct conduct = offender.refused(now, least, central, terms);
 		boolean began = conduct.began() > 0;
@@ -185,20 +175,10 @@ public final class Penalties {
 		return Math.max(least, conduct.began());
 	}
 
-	private Offender offender(Counter counter, Penalty terms) {
-		Offender known = this.offenders.getIfPresent(counter.key());
-		if (known != null) {
-			return known;
-		}
-		Counter before = counter.before(micros(longest(terms)));
-		return Objects.requireNonNull(this.offenders.get(counter.key(),
-				(key) -> new Offender(CallerKey.of(counter), (before != null) ? CallerKey.of(before) : null, terms)));
-	}
-
 	/** Asks for a ban that the fleet's list has no room for. */
 	private void lookUp(Counter counter, Penalty terms) {
 		if (this.unlisted.isPossible()) {
-			report(offender(counter, terms), false);
+			report(this.offenders.get(counter, terms), false);
 		}
 	}
 
@@ -244,15 +224,7 @@ public final class Penalties {
 	 * far as this instance has seen its refusals.
 	 */
 	public Set<CallerKey> sameCaller(CallerKey caller) {
-		Set<CallerKey> same = new LinkedHashSet<>(List.of(caller));
-		for (Offender offender : this.offenders.asMap().values()) {
-			CallerKey before = offender.before();
-			if (before != null && (before.equals(caller) || offender.key().equals(caller))) {
-				same.add(offender.key());
-				same.add(before);
-			}
-		}
-		return same;
+		return this.offenders.sameCaller(caller);
 	}
 
 	/**
@@ -268,10 +240,7 @@ public final class Penalties {
 	public void lift(String key) {
 		this.bans.remove(key);
 		this.coolDowns.remove(key);
-		Offender offender = this.offenders.asMap().remove(key);
-		if (offender != null) {
-			offender.forget();
-		}
+		this.offenders.forget(key);
 	}
 
 	/**
@@ -280,7 +249,7 @@ public final class Penalties {
 	public void clear() {
 		this.bans.clear();
 		this.coolDowns.clear();
-		this.offenders.invalidateAll();
+		this.offenders.clear();
 	}
 
 	/** Puts a cool-down or a ban in force. */
@@ -332,12 +301,8 @@ public final class Penalties {
 		return this.nanos.getAsLong();
 	}
 
-	private static long longest(Penalty terms) {
-		return Math.max(terms.banFor().toNanos(), terms.max().toNanos());
-	}
-
 	/** Rounded up, so that nobody comes back too early. */
-	private static long micros(long nanos) {
+	static long micros(long nanos) {
 		return (nanos + 999) / 1_000;
 	}
 

@@ -97,8 +97,9 @@ final class Batch {
 	}
 
 	void answer(List<ScriptCall.Outcome> outcomes) {
+		long now = System.nanoTime();
 		for (int i = 0; i < this.groups.size(); i++) {
-			this.groups.get(i).handOut(outcomes.get(i));
+			this.groups.get(i).handOut(outcomes.get(i), now);
 		}
 	}
 
@@ -189,7 +190,7 @@ final class Batch {
 			return new ScriptCall.Entry(first.counters(), permits, first.since());
 		}
 
-		void handOut(ScriptCall.Outcome outcome) {
+		void handOut(ScriptCall.Outcome outcome, long now) {
 			if (outcome.taken() < 0) {
 				UnansweredException corrupt = UnansweredException
 					.corrupt(this.requests.get(0).counters().get(0).spec());
@@ -201,6 +202,7 @@ final class Batch {
 			for (NodeCall request : this.requests) {
 				long granted = (this.requests.size() == 1) ? left : Math.min(left, permits.most());
 				left -= granted;
+				request.replied(now);
 				request.answered(new Grant(permits, granted, before(left, outcome.readings()), Decision.Source.REDIS));
 			}
 		}

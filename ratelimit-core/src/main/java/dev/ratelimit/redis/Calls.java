@@ -31,7 +31,7 @@ import dev.ratelimit.counter.UnansweredException;
  * the client follows no redirects, so a redirected call, which has done nothing yet, is
  * sent again as a command.
  */
-final class Calls implements Lane.Sender {
+final class Calls implements CallSender {
 
 	private static final byte[] REDIS_TIME = {};
 
@@ -62,7 +62,7 @@ final class Calls implements Lane.Sender {
 		Link link = this.link.get();
 		StatefulRedisConnection<byte[], byte[]> connection = (link != null && calls.size() > 1)
 				? link.connection(calls.get(0).counter()) : null;
-		return (link == null || connection == null) ? Lane.Sender.super.send(calls)
+		return (link == null || connection == null) ? CallSender.super.send(calls)
 				: sendTogether(calls, link, connection);
 	}
 

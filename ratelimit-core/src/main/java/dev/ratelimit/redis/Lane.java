@@ -3,7 +3,6 @@ package dev.ratelimit.redis;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -67,21 +66,21 @@ final class Lane {
 
 	private final boolean cluster;
 
-	private final Sender sender;
+	private final CallSender sender;
 
 	private final LongSupplier nanos;
 
 	/**
 	 * @param cluster whether requests share a call only if they have the same slot
 	 */
-	Lane(boolean cluster, Sender sender) {
+	Lane(boolean cluster, CallSender sender) {
 		this(cluster, sender, System::nanoTime);
 	}
 
 	/**
 	 * @param nanos the clock of the requests' deadlines
 	 */
-	Lane(boolean cluster, Sender sender, LongSupplier nanos) {
+	Lane(boolean cluster, CallSender sender, LongSupplier nanos) {
 		this.cluster = cluster;
 		this.sender = sender;
 		this.nanos = nanos;
@@ -180,34 +179,6 @@ final class Lane {
 			remove(next);
 			next.fail(failure);
 		}
-	}
-
-	interface Sender {
-
-		CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call);
-
-		/**
-		 * Sends calls together. A call that cannot be sent does not affect the others.
-		 * @return the answer to each call, failed for a call that was not sent
-		 */
-		default List<CompletionStage<List<ScriptCall.Outcome>>> send(List<ScriptCall> calls) {
-			List<CompletionStage<List<ScriptCall.Outcome>>> answers = new ArrayList<>(calls.size());
-			for (ScriptCall call : calls) {
-				answers.add(attempt(call));
-			}
-			return answers;
-		}
-
-		/** Sends a call, and returns a failed stage instead of throwing. */
-		default CompletionStage<List<ScriptCall.Outcome>> attempt(ScriptCall call) {
-			try {
-				return Objects.requireNonNull(send(call), "a call has no answer");
-			}
-			catch (Throwable ex) {
-				return CompletableFuture.failedStage(ex);
-			}
-		}
-
 	}
 
 	/**
@@ -315,7 +286,7 @@ final class Lane {
 			}
 			List<CompletionStage<List<ScriptCall.Outcome>>> answers;
 			try {
-				answers = (calls.size() == 1) ? List.of(Lane.this.sender.attempt(calls.get(0)))
+				answers = (calls.size() == 1) ? List.of(Lane.this.sender.send(calls.get(0)))
 						: Lane.this.sender.send(calls);
 			}
 			catch (Throwable ex) {

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.lettuce.core.ScriptOutputType;
@@ -23,21 +24,14 @@ public final class LuaScript {
 
 	private static final String FOLDER = "/META-INF/ratelimit/";
 
-	private static final LuaScript[] ALGORITHMS = Arrays.stream(Algorithm.values())
-		.map((algorithm) -> new LuaScript(read(algorithm)))
-		.toArray(LuaScript[]::new);
+	private static final LuaScript[] ALGORITHMS = each(LuaScript::read);
 
-	private static final LuaScript[] SETTLING = Arrays.stream(Algorithm.values())
-		.map((algorithm) -> new LuaScript(read("settle") + read(algorithm)))
-		.toArray(LuaScript[]::new);
+	private static final LuaScript[] SETTLING = each((algorithm) -> read("settle") + read(algorithm));
 
-	private static final LuaScript[] ATTEMPTS = Arrays.stream(Algorithm.values())
-		.map((algorithm) -> new LuaScript(read("attempt").replace("-- <algorithm>\n", read(algorithm))))
-		.toArray(LuaScript[]::new);
+	private static final LuaScript[] ATTEMPTS = each(
+			(algorithm) -> read("attempt").replace("-- <algorithm>\n", read(algorithm)));
 
-	private static final LuaScript[] RELEASING = Arrays.stream(Algorithm.values())
-		.map((algorithm) -> new LuaScript(read("release") + read(algorithm)))
-		.toArray(LuaScript[]::new);
+	private static final LuaScript[] RELEASING = each((algorithm) -> read("release") + read(algorithm));
 
 	private final byte[] text;
 
@@ -46,6 +40,10 @@ public final class LuaScript {
 	private LuaScript(String text) {
 		this.text = text.getBytes(StandardCharsets.UTF_8);
 		this.sha = Base16.digest(this.text);
+	}
+
+	private static LuaScript[] each(Function<Algorithm, String> text) {
+		return Arrays.stream(Algorithm.values()).map(text).map(LuaScript::new).toArray(LuaScript[]::new);
 	}
 
 	/**

@@ -114,11 +114,6 @@ public final class RedisCounters implements NodeCounters {
 	}
 
 	@Override
-	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
-		acquire(counters, permits, null, timeout, answer);
-	}
-
-	@Override
 	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
 			Consumer<Grant> answer) {
 		PendingAcquire call = new PendingAcquire(counters, permits, 0, attempt, timeout);

@@ -46,8 +46,14 @@ public final class RedisHotKeys implements HotStore {
 	/** The last second, by Redis's clock, to which this instance has added. */
 	private volatile long lastSecond;
 
-	private RedisHotKeys(RedisSender sender, String prefix, String region, SealedHashes hashes) {
-		this.sender = sender;
+	/**
+	 * @param connector the limiter's connection
+	 * @param prefix first part of the keys
+	 * @param region only rates of the same region are added up
+	 * @param hashes how hash codes are written
+	 */
+	public RedisHotKeys(RedisConnector connector, String prefix, String region, SealedHashes hashes) {
+		this.sender = RedisSender.on(connector);
 		this.texts = new HotKeyCodec(hashes);
 		String rates = prefix + ":{fleet}:hot:" + region + ":";
 		this.marks = RedisSender.bytes(prefix + ":{fleet}:hot:marks");
@@ -55,16 +61,6 @@ public final class RedisHotKeys implements HotStore {
 		this.keys = new byte[][] { RedisSender.bytes(rates + 0), RedisSender.bytes(rates + 1),
 				RedisSender.bytes(rates + 2), RedisSender.bytes(refusals + 0), RedisSender.bytes(refusals + 1),
 				RedisSender.bytes(refusals + 2), this.marks };
-	}
-
-	/**
-	 * @param connector the limiter's connection
-	 * @param prefix first part of the keys
-	 * @param region only rates of the same region are added up
-	 * @param hashes how hash codes are written
-	 */
-	public static RedisHotKeys on(RedisConnector connector, String prefix, String region, SealedHashes hashes) {
-		return new RedisHotKeys(RedisSender.on(connector), prefix, region, hashes);
 	}
 
 	@Override

@@ -64,7 +64,13 @@ public final class RedisPenalties implements PenaltyStore {
 
 	private final byte[][] writtenList;
 
-	private RedisPenalties(RedisConnector connector, RedisSignals signals, String prefix) {
+	/**
+	 * Creates the store of a fleet.
+	 * @param connector the limiter's connection
+	 * @param signals tell the fleet
+	 * @param prefix first part of the keys
+	 */
+	public RedisPenalties(RedisConnector connector, RedisSignals signals, String prefix) {
 		this.sender = RedisSender.on(connector);
 		this.connector = connector;
 		this.signals = signals;
@@ -73,16 +79,6 @@ public final class RedisPenalties implements PenaltyStore {
 				RedisSender.bytes(prefix + ":{fleet}:bans:revision") };
 		this.writtenList = new byte[][] { this.list[0], this.list[1],
 				RedisSender.bytes(prefix + ":{fleet}:bans:lifted") };
-	}
-
-	/**
-	 * Creates the store of a fleet.
-	 * @param connector the limiter's connection
-	 * @param signals tell the fleet
-	 * @param prefix first part of the keys
-	 */
-	public static RedisPenalties on(RedisConnector connector, RedisSignals signals, String prefix) {
-		return new RedisPenalties(connector, signals, prefix);
 	}
 
 	@Override

@@ -79,13 +79,7 @@ final class PartSearch {
 			answered(new Grant(this.permits, this.permits.most(), List.of(), Decision.Source.NONE), start);
 		}
 		else {
-			Consumer<Grant> answered = (grant) -> answered(grant, start);
-			if (this.attempt == null) {
-				this.counters.acquire(asked, this.permits, this.left, answered);
-			}
-			else {
-				this.counters.acquire(asked, this.permits, this.attempt, this.left, answered);
-			}
+			this.counters.acquire(asked, this.permits, this.attempt, this.left, (grant) -> answered(grant, start));
 		}
 	}
 

@@ -59,30 +59,16 @@ public final class SplitCounters implements Counters {
 		return this.counters.source();
 	}
 
-	@Override
-	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
-		if (isAnySplit(counters)) {
-			new PartSearch(this.counters, this.splitting, this.choice, counters, permits, null, timeout, answer).ask();
-		}
-		else {
-			this.counters.acquire(counters, permits, timeout, answer);
-		}
-	}
-
 	/** Attempts of one request begin with the same part, where their record is. */
 	@Override
 	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
 			Consumer<Grant> answer) {
-		if (attempt != null && isAnySplit(counters)) {
-			new PartSearch(this.counters, this.splitting, PartChoice.of(attempt.id().hashCode()), counters, permits,
-					attempt, timeout, answer)
-				.ask();
-		}
-		else if (attempt != null) {
-			this.counters.acquire(counters, permits, attempt, timeout, answer);
+		if (isAnySplit(counters)) {
+			PartChoice choice = (attempt != null) ? PartChoice.of(attempt.id().hashCode()) : this.choice;
+			new PartSearch(this.counters, this.splitting, choice, counters, permits, attempt, timeout, answer).ask();
 		}
 		else {
-			acquire(counters, permits, timeout, answer);
+			this.counters.acquire(counters, permits, attempt, timeout, answer);
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -36,7 +37,16 @@ class BreakerTests {
 
 	private final CircuitBreakerRegistry registry = CircuitBreakerRegistry.ofDefaults();
 
-	private final Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, this.registry, List.of());
+	private final List<Decision.Reason> failures = new CopyOnWriteArrayList<>();
+
+	private final Nodes nodes = new Nodes(BreakerOptions.DEFAULTS, this.registry, List.of(new NodeListener() {
+
+		@Override
+		public void failed(String node, Decision.Reason reason) {
+			BreakerTests.this.failures.add(reason);
+		}
+
+	}));
 
 	private final GuardedCounters counters = new GuardedCounters(this.shards, this.nodes, this.deadlines,
 			Duration.ZERO);
@@ -128,6 +138,38 @@ class BreakerTests {
 		assertThat(this.nodes.states()).containsEntry("a", BreakerState.HALF_OPEN);
 		answer(1);
 		assertThat(this.nodes.states()).containsEntry("a", BreakerState.CLOSED);
+	}
+
+	@Test
+	void leaseThatManyChecksWaitedForAndThatNeverComesOpensItAgain() {
+		miss(50);
+		this.nodes.reconnected("a");
+		this.failures.clear();
+		this.givenUp = 9;
+		refill(1, Duration.ofMillis(10));
+		await().untilAsserted(() -> assertThat(this.failures).containsExactly(Decision.Reason.TIMEOUT));
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
+	}
+
+	/** Calls that were under way when it opened end while it is tried, or afterwards. */
+	@Test
+	void callsThatEndAfterTheProbeChangeNothing() {
+		List<CompletableFuture<Grant>> underWay = IntStream.range(0, 3)
+			.mapToObj((i) -> acquire(Duration.ofMinutes(1)))
+			.toList();
+		this.shards.failing = Decision.Reason.UNAVAILABLE;
+		IntStream.range(0, 50).forEach((i) -> acquire(Duration.ofMinutes(1)));
+		this.shards.failing = null;
+		this.nodes.reconnected("a");
+		this.failures.clear();
+		acquire(Duration.ofMinutes(1));
+		this.shards.calls.get(53).fail(Decision.Reason.UNAVAILABLE);
+		this.shards.calls.get(0).fail(Decision.Reason.UNAVAILABLE);
+		this.shards.calls.get(1).fail(Decision.Reason.UNAVAILABLE);
+		this.shards.calls.get(2).grant(1);
+		assertThat(this.failures).hasSize(3).containsOnly(Decision.Reason.UNAVAILABLE);
+		assertThat(underWay).allSatisfy((grant) -> assertThat(grant).isCompleted());
+		assertThat(this.nodes.states()).containsEntry("a", BreakerState.OPEN);
 	}
 
 	@Test

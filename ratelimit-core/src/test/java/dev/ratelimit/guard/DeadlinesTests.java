@@ -41,6 +41,13 @@ class DeadlinesTests {
 	}
 
 	@Test
+	void callWhoseDeadlineHasPassedIsToldAtOnce() {
+		Call call = new Call(0);
+		this.deadlines.add(call, System.nanoTime() - Duration.ofSeconds(2).toNanos());
+		await().atMost(Duration.ofSeconds(5)).until(call::isDone);
+	}
+
+	@Test
 	void shorterDeadlineThatComesLaterIsNotHeldUpByALongerOne() {
 		Call later = new Call(60_000);
 		this.deadlines.add(later, Duration.ofMinutes(1));

@@ -16,17 +16,15 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.Reading;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
-import dev.ratelimit.policy.PolicySet;
 
 import static dev.ratelimit.counter.Grants.answered;
 import static dev.ratelimit.counter.Grants.unanswered;
@@ -282,7 +280,7 @@ class GuardedCountersTests {
 	@Test
 	void callerWhoseAnswerCannotBeUsedGetsAGap() {
 		List<Grant> answers = new ArrayList<>();
-		this.counters.acquire(List.of(TENANT), Permits.exactly(1), LONG, (grant) -> {
+		this.counters.acquire(List.of(TENANT), Permits.exactly(1), null, LONG, (grant) -> {
 			answers.add(grant);
 			if (grant.complete()) {
 				throw new LinkageError("provoked");
@@ -298,7 +296,7 @@ class GuardedCountersTests {
 	@Test
 	void callerOfSeveralSlotsWhoseAnswerCannotBeUsedGetsAGap() {
 		List<Grant> answers = new ArrayList<>();
-		this.counters.acquire(List.of(TENANT, IP), Permits.exactly(1), LONG, (grant) -> {
+		this.counters.acquire(List.of(TENANT, IP), Permits.exactly(1), null, LONG, (grant) -> {
 			answers.add(grant);
 			if (grant.complete()) {
 				throw new IllegalStateException("provoked");
@@ -384,8 +382,10 @@ class GuardedCountersTests {
 			.limit("per-user", List.of(Dimension.USER), "10/m")
 			.timeout(LONG)
 			.build();
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"), store,
-				Fallback.to(this.counters), LimiterOptions.DEFAULTS, List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(store)
+			.policies(policy)
+			.fallback(Fallback.to(this.counters))
+			.build();
 		for (int i = 0; i < 200; i++) {
 			CompletableFuture<Void> end = new CompletableFuture<>();
 			CompletableFuture<Decision> decision = limiter

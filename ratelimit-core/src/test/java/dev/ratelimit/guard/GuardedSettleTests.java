@@ -60,9 +60,9 @@ class GuardedSettleTests {
 	@Test
 	void attemptThatFailsIsRepeatedWithTheSameIdAndTheSameLastTime() throws Exception {
 		CompletableFuture<Settlement> outcome = settle(-3, TENANT);
-		HandDrivenNodes.Attempt first = next();
+		HandDrivenNodes.CorrectionAttempt first = next();
 		first.answer().completeExceptionally(new UnansweredException(Decision.Reason.RESHARDING, "moving"));
-		HandDrivenNodes.Attempt second = next();
+		HandDrivenNodes.CorrectionAttempt second = next();
 		assertThat(second.last()).isEqualTo(first.last()).isBetween(TIME + 29_000_000L, TIME + 31_000_000L);
 		assertThat(second.correction().marker()).isEqualTo(first.correction().marker());
 		second.answer().complete(new Corrected(Settlement.REFUNDED, TIME));
@@ -97,7 +97,7 @@ class GuardedSettleTests {
 		CompletableFuture<Settlement> outcome = settle(3, TENANT);
 		long later = TIME + Duration.ofMinutes(5).toNanos() / 1_000;
 		next().answer().complete(new Corrected(null, later));
-		HandDrivenNodes.Attempt second = next();
+		HandDrivenNodes.CorrectionAttempt second = next();
 		assertThat(second.last()).isBetween(later + 1, later + 30_000_000L);
 		second.answer().complete(new Corrected(Settlement.SETTLED, later));
 		assertThat(outcome).succeedsWithin(LONG).isEqualTo(Settlement.SETTLED);
@@ -131,8 +131,8 @@ class GuardedSettleTests {
 		assertThat(settle(-1, TENANT)).isNotDone();
 	}
 
-	private HandDrivenNodes.Attempt next() throws InterruptedException {
-		HandDrivenNodes.Attempt attempt = this.nodes.attempts.poll(60, TimeUnit.SECONDS);
+	private HandDrivenNodes.CorrectionAttempt next() throws InterruptedException {
+		HandDrivenNodes.CorrectionAttempt attempt = this.nodes.attempts.poll(60, TimeUnit.SECONDS);
 		assertThat(attempt).isNotNull();
 		return attempt;
 	}

@@ -9,10 +9,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Corrected;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
@@ -33,7 +36,7 @@ final class HandDrivenNodes implements NodeCounters {
 	final List<Call> calls = new ArrayList<>();
 
 	/** Attempts at corrections, which the test answers. */
-	final BlockingQueue<Attempt> attempts = new LinkedBlockingQueue<>();
+	final BlockingQueue<CorrectionAttempt> attempts = new LinkedBlockingQueue<>();
 
 	final List<String> givenBack = new ArrayList<>();
 
@@ -59,7 +62,8 @@ final class HandDrivenNodes implements NodeCounters {
 	}
 
 	@Override
-	public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+	public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+			Consumer<Grant> answer) {
 		acquire(node(counters.get(0)), new NodeCall(counters, permits, 0, timeout) {
 
 			@Override
@@ -95,7 +99,7 @@ final class HandDrivenNodes implements NodeCounters {
 
 	@Override
 	public CompletionStage<Corrected> settle(Correction correction, long last) {
-		Attempt attempt = new Attempt(correction, last, new CompletableFuture<>());
+		CorrectionAttempt attempt = new CorrectionAttempt(correction, last, new CompletableFuture<>());
 		this.attempts.add(attempt);
 		return attempt.answer();
 	}
@@ -110,7 +114,7 @@ final class HandDrivenNodes implements NodeCounters {
 		return Decision.Source.REDIS;
 	}
 
-	record Attempt(Correction correction, long last, CompletableFuture<Corrected> answer) {
+	record CorrectionAttempt(Correction correction, long last, CompletableFuture<Corrected> answer) {
 	}
 
 	record Call(NodeCall asked) {

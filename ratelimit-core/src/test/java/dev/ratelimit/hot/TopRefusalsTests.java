@@ -11,11 +11,11 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
 import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
@@ -104,8 +104,11 @@ class TopRefusalsTests {
 			.limit("per-tenant", List.of(Dimension.TENANT), "5/m")
 			.build(), Policy.builder("shadow").shadow(true).limit("all", List.of(), "1/m").build());
 		MemoryCounters counters = new MemoryCounters(100, () -> 0);
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters,
-				Fallback.to(counters), LimiterOptions.DEFAULTS, List.of(this.refusals));
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(counters)
+			.policies(() -> policies)
+			.fallback(Fallback.to(counters))
+			.listeners(List.of(this.refusals))
+			.build();
 		Request ann = Request.of("orders").with(Dimension.TENANT, "acme").with(Dimension.USER, "ann");
 		limiter.checkNow(ann.withCost(3));
 		limiter.checkNow(ann);

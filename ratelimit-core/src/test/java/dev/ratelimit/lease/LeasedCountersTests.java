@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,6 +23,7 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.algorithm.LiveWindows;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
@@ -440,8 +442,9 @@ class LeasedCountersTests {
 		}
 
 		@Override
-		public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
-			this.memory.acquire(counters, permits, timeout, answer);
+		public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+				Consumer<Grant> answer) {
+			this.memory.acquire(counters, permits, attempt, timeout, answer);
 			if (this.again) {
 				answer.accept(Grant.unanswered(permits, counters,
 						new UnansweredException(Decision.Reason.INTERNAL, "could not be handed over")));

@@ -18,8 +18,8 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Request;
 import dev.ratelimit.Settlement;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
@@ -45,8 +45,10 @@ class ChargeTests {
 
 	private final MemoryCounters counters = new MemoryCounters(1_000, this.micros::get);
 
-	private final PolicyRateLimiter limiter = new PolicyRateLimiter(() -> this.policies, new CounterKeys("rl"),
-			this.counters, Fallback.to(this.counters), LimiterOptions.DEFAULTS, List.of());
+	private final PolicyRateLimiter limiter = RateLimiterBuilder.on(this.counters)
+		.policies(() -> this.policies)
+		.fallback(Fallback.to(this.counters))
+		.build();
 
 	private final List<Settlement> settled = new ArrayList<>();
 
@@ -170,20 +172,23 @@ class ChargeTests {
 	}
 
 	private PolicyRateLimiter limiter(Policy policy, Counters counters) {
-		return new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"), counters,
-				Fallback.to(this.counters), LimiterOptions.DEFAULTS, List.of(new DecisionListener() {
+		return RateLimiterBuilder.on(counters)
+			.policies(policy)
+			.fallback(Fallback.to(this.counters))
+			.listeners(List.of(new DecisionListener() {
 
-					@Override
-					public void decided(Request request, Decision decision, long nanos) {
-						// Only settles matter here.
-					}
+				@Override
+				public void decided(Request request, Decision decision, long nanos) {
+					// Only settles matter here.
+				}
 
-					@Override
-					public void settled(String policy, Settlement settlement) {
-						ChargeTests.this.settled.add(settlement);
-					}
+				@Override
+				public void settled(String policy, Settlement settlement) {
+					ChargeTests.this.settled.add(settlement);
+				}
 
-				}));
+			}))
+			.build();
 	}
 
 	private static Decision charge(PolicyRateLimiter limiter, Request request) {

@@ -17,8 +17,8 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
@@ -157,9 +157,11 @@ class CheckNowTests {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies, Fallback fallback) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
-				new FakeCounters(this.counters.counters, this.counters), fallback, LimiterOptions.DEFAULTS,
-				List.of((request, decision, nanos) -> this.observed.add(decision)));
+		return RateLimiterBuilder.on(new FakeCounters(this.counters.counters, this.counters))
+			.policies(() -> policies)
+			.fallback(fallback)
+			.listeners(List.of((request, decision, nanos) -> this.observed.add(decision)))
+			.build();
 	}
 
 	private static MemoryCounters memory() {

@@ -17,7 +17,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.memory.MemoryCounters;
@@ -232,8 +232,7 @@ class DegradedCeilingTests {
 
 	private PolicyRateLimiter limiter(PolicySet policies, Counters counters) {
 		Fallback fallback = new Fallback(memory(), this.instances::get, () -> this.forced);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, fallback, LimiterOptions.DEFAULTS,
-				List.of());
+		return RateLimiterBuilder.on(counters).policies(() -> policies).fallback(fallback).build();
 	}
 
 	private MemoryCounters memory() {

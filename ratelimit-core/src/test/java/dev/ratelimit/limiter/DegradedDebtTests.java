@@ -17,7 +17,7 @@ import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 import dev.ratelimit.Tier;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
@@ -119,8 +119,10 @@ class DegradedDebtTests {
 	private PolicyRateLimiter limiter(PolicyBuilder policy) {
 		PolicySet policies = PolicySet.of(policy.build());
 		MemoryCounters memory = new MemoryCounters(1_000, this.micros::get, () -> this.micros.get() * 1_000);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), FakeCounters.failing(memory),
-				new Fallback(memory, () -> 10, () -> null), LimiterOptions.DEFAULTS, List.of());
+		return RateLimiterBuilder.on(FakeCounters.failing(memory))
+			.policies(() -> policies)
+			.fallback(new Fallback(memory, () -> 10, () -> null))
+			.build();
 	}
 
 	private static Decision check(PolicyRateLimiter limiter, Request request, long cost) {

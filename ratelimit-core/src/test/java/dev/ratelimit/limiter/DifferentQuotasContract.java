@@ -24,7 +24,7 @@ import dev.ratelimit.PolicyOverride;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 import dev.ratelimit.Tier;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
@@ -250,8 +250,11 @@ public abstract class DifferentQuotasContract {
 
 	private PolicyRateLimiter limiter(PolicySet policies) {
 		Counters counters = counters(this.micros::get);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, Fallback.to(counters), PATIENT,
-				List.of());
+		return RateLimiterBuilder.on(counters)
+			.policies(() -> policies)
+			.fallback(Fallback.to(counters))
+			.options(PATIENT)
+			.build();
 	}
 
 	private static Decision check(PolicyRateLimiter limiter, Request request, long cost) {

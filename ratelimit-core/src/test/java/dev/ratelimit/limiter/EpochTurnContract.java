@@ -20,6 +20,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.Settling;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.caller.Epochs;
 import dev.ratelimit.caller.Salt;
 import dev.ratelimit.counter.CounterKeys;
@@ -256,8 +257,12 @@ public abstract class EpochTurnContract {
 		PolicySet policies = PolicySet.of(policy);
 		CounterKeys keys = new CounterKeys("rl", Set.of(Dimension.IP),
 				new Epochs(Salt.of("salt of the tests"), ROTATE, () -> this.millis.get() + ahead));
-		return new PolicyRateLimiter(() -> policies, keys, this.counters, Fallback.to(this.counters), PATIENT,
-				List.of());
+		return RateLimiterBuilder.on(this.counters)
+			.policies(() -> policies)
+			.keys(keys)
+			.fallback(Fallback.to(this.counters))
+			.options(PATIENT)
+			.build();
 	}
 
 	private static Policy perIp(Algorithm algorithm, String quota) {

@@ -16,6 +16,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.caller.Epochs;
 import dev.ratelimit.caller.Salt;
 import dev.ratelimit.counter.CounterKeys;
@@ -118,8 +119,12 @@ class EpochTurnPropertyTests {
 		private PolicyRateLimiter limiter(long ahead) {
 			CounterKeys keys = new CounterKeys("rl", Set.of(Dimension.IP),
 					new Epochs(Salt.of("salt of the tests"), ROTATE, () -> this.millis.get() + ahead));
-			return new PolicyRateLimiter(() -> this.policies, keys, this.redis, Fallback.to(this.redis),
-					new LimiterOptions(Duration.ofSeconds(30), FailureMode.ALLOW, 64), List.of());
+			return RateLimiterBuilder.on(this.redis)
+				.policies(() -> this.policies)
+				.keys(keys)
+				.fallback(Fallback.to(this.redis))
+				.options(new LimiterOptions(Duration.ofSeconds(30), FailureMode.ALLOW, 64))
+				.build();
 		}
 
 	}

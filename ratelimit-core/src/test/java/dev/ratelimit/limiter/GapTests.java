@@ -18,15 +18,14 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
 import dev.ratelimit.counter.Permits;
 import dev.ratelimit.counter.UnansweredException;
 import dev.ratelimit.memory.MemoryCounters;
-import dev.ratelimit.policy.PolicySet;
 
 import static dev.ratelimit.testing.Stages.join;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -138,8 +137,10 @@ class GapTests {
 			.limit("per-ip", List.of(Dimension.IP), "60/m")
 			.onFailure(FailureMode.LOCAL)
 			.build();
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"), this.fake,
-				new Fallback(this.local, () -> 9, () -> null), LimiterOptions.DEFAULTS, List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(this.fake)
+			.policies(policy)
+			.fallback(new Fallback(this.local, () -> 9, () -> null))
+			.build();
 		assertThat(check(limiter, ANN.withCost(15)).allowed()).isTrue();
 		assertThat(check(limiter, ANN).allowed()).isFalse();
 		// A share is 10 a minute, of which 5 are owed: the next one comes with the sixth.
@@ -151,9 +152,10 @@ class GapTests {
 
 	@Test
 	void switchAnswersInsteadOfTheCounters() {
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(orders().build()), new CounterKeys("rl"),
-				this.fake, new Fallback(this.local, () -> 1, () -> FailureMode.ALLOW), LimiterOptions.DEFAULTS,
-				List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(this.fake)
+			.policies(orders().build())
+			.fallback(new Fallback(this.local, () -> 1, () -> FailureMode.ALLOW))
+			.build();
 		for (int i = 0; i < 10; i++) {
 			Decision decision = check(limiter, ANN);
 			assertThat(decision.allowed()).isTrue();
@@ -175,8 +177,10 @@ class GapTests {
 	}
 
 	private PolicyRateLimiter limiter(Policy policy) {
-		return new PolicyRateLimiter(() -> PolicySet.of(policy), new CounterKeys("rl"), this.fake,
-				new Fallback(this.local, () -> 2, () -> null), LimiterOptions.DEFAULTS, List.of());
+		return RateLimiterBuilder.on(this.fake)
+			.policies(policy)
+			.fallback(new Fallback(this.local, () -> 2, () -> null))
+			.build();
 	}
 
 	private static Decision check(PolicyRateLimiter limiter, Request request) {

@@ -24,6 +24,7 @@ import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Request;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.Settling;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.memory.MemoryCounters;
@@ -335,9 +336,12 @@ public abstract class IdempotentDecisionsContract {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters,
-				Fallback.to(new MemoryCounters(100, MemoryCounters::systemMicros)),
-				new LimiterOptions(Duration.ofSeconds(30), FailureMode.ALLOW, 64), List.of(this.listener));
+		return RateLimiterBuilder.on(this.counters)
+			.policies(() -> policies)
+			.fallback(Fallback.to(new MemoryCounters(100, MemoryCounters::systemMicros)))
+			.options(new LimiterOptions(Duration.ofSeconds(30), FailureMode.ALLOW, 64))
+			.listeners(List.of(this.listener))
+			.build();
 	}
 
 	private static long remaining(PolicyRateLimiter limiter) {

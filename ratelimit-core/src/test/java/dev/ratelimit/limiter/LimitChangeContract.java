@@ -19,7 +19,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 import dev.ratelimit.Rollout;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.policy.PolicySet;
 
@@ -60,8 +60,11 @@ public abstract class LimitChangeContract {
 	@BeforeEach
 	void createLimiter() {
 		Counters counters = counters();
-		this.limiter = new PolicyRateLimiter(this.policies::get, new CounterKeys("rl"), counters, Fallback.to(counters),
-				PATIENT, List.of());
+		this.limiter = RateLimiterBuilder.on(counters)
+			.policies(this.policies::get)
+			.fallback(Fallback.to(counters))
+			.options(PATIENT)
+			.build();
 	}
 
 	@ParameterizedTest

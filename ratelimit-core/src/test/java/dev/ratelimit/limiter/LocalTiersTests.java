@@ -14,7 +14,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 import dev.ratelimit.Tier;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
@@ -100,8 +100,10 @@ class LocalTiersTests {
 			.tier("pro", new Tier(Map.of("per-tenant", quotas), null))
 			.onFailure(FailureMode.LOCAL)
 			.build());
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), FakeCounters.failing(memory()),
-				new Fallback(memory(), this.instances::get, () -> null), LimiterOptions.DEFAULTS, List.of());
+		return RateLimiterBuilder.on(FakeCounters.failing(memory()))
+			.policies(() -> policies)
+			.fallback(new Fallback(memory(), this.instances::get, () -> null))
+			.build();
 	}
 
 	private MemoryCounters memory() {

@@ -50,7 +50,7 @@ class ObserversTests {
 	void failuresAndAnswersInTurnAreLoggedOnce() {
 		for (int i = 0; i < 1_000; i++) {
 			this.observers.unanswered(TIMEOUT);
-			this.observers.answered();
+			this.observers.answered(this.nanos.get());
 			pass(Duration.ofMillis(10));
 		}
 		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN);
@@ -70,8 +70,8 @@ class ObserversTests {
 		assertThat(this.observers.degraded()).isEqualTo(Decision.Reason.TIMEOUT);
 		pass(Duration.ofSeconds(11));
 		assertThat(this.observers.degraded()).isNull();
-		this.observers.answered();
-		this.observers.answered();
+		this.observers.answered(this.nanos.get());
+		this.observers.answered(this.nanos.get());
 		this.observers.unanswered(TIMEOUT);
 		assertThat(this.log.list).extracting(ILoggingEvent::getLevel)
 			.containsExactly(Level.WARN, Level.INFO, Level.WARN);

@@ -18,6 +18,7 @@ import dev.ratelimit.Penalty;
 import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.caller.Epochs;
 import dev.ratelimit.caller.Salt;
 import dev.ratelimit.counter.CounterKeys;
@@ -278,7 +279,13 @@ public abstract class PenaltyContract {
 	protected final PolicyRateLimiter limiter(Policy policy, Counters counters, CounterKeys keys, Penalties penalties) {
 		PolicySet policies = PolicySet.of(policy);
 		Fallback fallback = new Fallback(new MemoryCounters(1_000, this.micros::get), () -> 1, this.forced::get);
-		return new PolicyRateLimiter(() -> policies, keys, counters, fallback, PATIENT, List.of(), penalties);
+		return RateLimiterBuilder.on(counters)
+			.policies(() -> policies)
+			.keys(keys)
+			.fallback(fallback)
+			.options(PATIENT)
+			.penalties(penalties)
+			.build();
 	}
 
 	protected static PolicyBuilder perUser(String quota) {

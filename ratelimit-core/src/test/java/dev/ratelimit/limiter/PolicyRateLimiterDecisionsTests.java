@@ -17,7 +17,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.UnansweredException;
@@ -205,8 +205,10 @@ class PolicyRateLimiterDecisionsTests {
 	void denyListHoldsWhileTheSwitchIsOn() {
 		AccessList acme = new AccessList(List.of(Map.of(Dimension.TENANT, "acme")));
 		PolicySet policies = new PolicySet(List.of(orders().build()), AccessList.EMPTY, acme);
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), memory(),
-				new Fallback(memory(), () -> 1, () -> FailureMode.ALLOW), LimiterOptions.DEFAULTS, List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(memory())
+			.policies(() -> policies)
+			.fallback(new Fallback(memory(), () -> 1, () -> FailureMode.ALLOW))
+			.build();
 		assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.LIST);
 		assertThat(check(limiter, ANN.with(Dimension.TENANT, "beta")).reason()).isEqualTo(Decision.Reason.SWITCH);
 	}
@@ -216,9 +218,10 @@ class PolicyRateLimiterDecisionsTests {
 		AccessList acme = new AccessList(List.of(Map.of(Dimension.TENANT, "acme")));
 		PolicySet policies = new PolicySet(List.of(orders().onFailure(FailureMode.LOCAL).build()), AccessList.EMPTY,
 				acme);
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
-				FakeCounters.failing(memory()), Fallback.to(FakeCounters.failing(memory())), LimiterOptions.DEFAULTS,
-				List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(FakeCounters.failing(memory()))
+			.policies(() -> policies)
+			.fallback(Fallback.to(FakeCounters.failing(memory())))
+			.build();
 		assertThat(check(limiter, ANN).reason()).isEqualTo(Decision.Reason.LIST);
 		Request beta = ANN.with(Dimension.TENANT, "beta");
 		assertThat(check(limiter, beta).reason()).isEqualTo(Decision.Reason.INTERNAL);
@@ -231,9 +234,11 @@ class PolicyRateLimiterDecisionsTests {
 		DecisionListener throwing = (request, decision, nanos) -> {
 			throw new LinkageError("broken");
 		};
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> PolicySet.of(orders().build()), new CounterKeys("rl"),
-				memory(), Fallback.to(memory()), LimiterOptions.DEFAULTS,
-				List.of(throwing, (request, decision, nanos) -> this.observed.add(decision)));
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(memory())
+			.policies(orders().build())
+			.fallback(Fallback.to(memory()))
+			.listeners(List.of(throwing, (request, decision, nanos) -> this.observed.add(decision)))
+			.build();
 		assertThat(check(limiter, ANN).allowed()).isTrue();
 		assertThat(this.observed).hasSize(1);
 	}
@@ -258,8 +263,11 @@ class PolicyRateLimiterDecisionsTests {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies, Counters counters) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters, Fallback.to(memory()),
-				LimiterOptions.DEFAULTS, List.of((request, decision, nanos) -> this.observed.add(decision)));
+		return RateLimiterBuilder.on(counters)
+			.policies(() -> policies)
+			.fallback(Fallback.to(memory()))
+			.listeners(List.of((request, decision, nanos) -> this.observed.add(decision)))
+			.build();
 	}
 
 	private MemoryCounters memory() {

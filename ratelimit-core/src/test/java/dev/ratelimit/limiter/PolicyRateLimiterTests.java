@@ -22,7 +22,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.Reservation;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
@@ -216,8 +216,11 @@ class PolicyRateLimiterTests {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies, Counters counters, DecisionListener... listeners) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters,
-				Fallback.to(new MemoryCounters(1_000, this.now::get)), LimiterOptions.DEFAULTS, List.of(listeners));
+		return RateLimiterBuilder.on(counters)
+			.policies(() -> policies)
+			.fallback(Fallback.to(new MemoryCounters(1_000, this.now::get)))
+			.listeners(List.of(listeners))
+			.build();
 	}
 
 	private List<LimitStatus> peek(Request request) {

@@ -24,6 +24,7 @@ import dev.ratelimit.Request;
 import dev.ratelimit.Rollout;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.Settling;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.memory.MemoryCounters;
@@ -329,8 +330,12 @@ public abstract class SettledDecisionsContract {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies, Fallback fallback) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters, fallback,
-				new LimiterOptions(Duration.ofSeconds(30), FailureMode.ALLOW, 64), List.of(this.listener));
+		return RateLimiterBuilder.on(this.counters)
+			.policies(() -> policies)
+			.fallback(fallback)
+			.options(new LimiterOptions(Duration.ofSeconds(30), FailureMode.ALLOW, 64))
+			.listeners(List.of(this.listener))
+			.build();
 	}
 
 	private static long remaining(PolicyRateLimiter limiter) {

@@ -12,6 +12,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.Settling;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
@@ -88,8 +89,10 @@ class SettledGapsTests {
 			.settling(Settling.byCode(400))
 			.onFailure(mode)
 			.build());
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), this.counters,
-				new Fallback(this.local, () -> 1, () -> null), LimiterOptions.DEFAULTS, List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(this.counters)
+			.policies(() -> policies)
+			.fallback(new Fallback(this.local, () -> 1, () -> null))
+			.build();
 		return join(limiter.check(ANN));
 	}
 

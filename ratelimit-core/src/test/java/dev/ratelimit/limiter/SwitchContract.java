@@ -12,7 +12,7 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.fleet.ForcedMode;
 import dev.ratelimit.fleet.ModeSwitch;
@@ -104,7 +104,7 @@ public abstract class SwitchContract {
 	private PolicyRateLimiter limiter(PolicySet policies) {
 		Fallback fallback = new Fallback(new MemoryCounters(1_000, MemoryCounters::systemMicros), () -> 1,
 				this.modeSwitch::mode);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters(), fallback, PATIENT, List.of());
+		return RateLimiterBuilder.on(counters()).policies(() -> policies).fallback(fallback).options(PATIENT).build();
 	}
 
 	private static PolicySet policies(Quota floor) {

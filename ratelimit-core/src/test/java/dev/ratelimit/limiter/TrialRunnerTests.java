@@ -24,8 +24,8 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 import dev.ratelimit.Rollout;
 import dev.ratelimit.Tier;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
@@ -448,9 +448,11 @@ class TrialRunnerTests {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
-				new FakeCounters(this.counters.memory, this.counters),
-				Fallback.to(new MemoryCounters(1_000, () -> NOON)), LimiterOptions.DEFAULTS, List.of(this.listener));
+		return RateLimiterBuilder.on(new FakeCounters(this.counters.memory, this.counters))
+			.policies(() -> policies)
+			.fallback(Fallback.to(new MemoryCounters(1_000, () -> NOON)))
+			.listeners(List.of(this.listener))
+			.build();
 	}
 
 	private static Decision check(PolicyRateLimiter limiter) {

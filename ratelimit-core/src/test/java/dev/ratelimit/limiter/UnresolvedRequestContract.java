@@ -19,13 +19,11 @@ import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
 import dev.ratelimit.Request.Unresolved;
 import dev.ratelimit.Tier;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.AccessList;
 import dev.ratelimit.policy.PolicySet;
-import dev.ratelimit.split.SplitCounters;
-import dev.ratelimit.split.Splitting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -215,10 +213,12 @@ public abstract class UnresolvedRequestContract {
 	}
 
 	private PolicyRateLimiter limiter(PolicySet policies) {
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
-				SplitCounters.of(counters(), Splitting.CONFIGURED),
-				Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)), PATIENT,
-				List.of((request, decision, nanos) -> this.observed.add(request)));
+		return RateLimiterBuilder.on(counters())
+			.policies(() -> policies)
+			.fallback(Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)))
+			.options(PATIENT)
+			.listeners(List.of((request, decision, nanos) -> this.observed.add(request)))
+			.build();
 	}
 
 	private static Decision check(PolicyRateLimiter limiter, Request request) {

@@ -19,7 +19,7 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.lease.LeaseOptions;
@@ -89,9 +89,11 @@ class ChangedLimitAccuracyIntegrationTests {
 			LeasedCounters leased = new LeasedCounters(counters, LeaseOptions.DEFAULTS, () -> INSTANCES,
 					(counter) -> true, (permits) -> {
 					}, () -> this.micros.get() * 1_000, FakeCounters.NEVER);
-			this.fleet.add(new PolicyRateLimiter(own::get, new CounterKeys("rl"), leased,
-					Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)),
-					new LimiterOptions(Duration.ofSeconds(30), FailureMode.DENY, 64), List.of()));
+			this.fleet.add(RateLimiterBuilder.on(leased)
+				.policies(own::get)
+				.fallback(Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)))
+				.options(new LimiterOptions(Duration.ofSeconds(30), FailureMode.DENY, 64))
+				.build());
 		}
 	}
 

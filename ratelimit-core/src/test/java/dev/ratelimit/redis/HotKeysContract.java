@@ -235,7 +235,7 @@ abstract class HotKeysContract {
 			this.counters = new HotCounters(threshold, 100, () -> instances, System::nanoTime);
 			connector.start(Duration.ofSeconds(10));
 			this.exchange = new HotExchange(this.counters, this.refusals,
-					RedisHotKeys.on(connector, "rl", "local", HASHES), 100, System::nanoTime);
+					new RedisHotKeys(connector, "rl", "local", HASHES), 100, System::nanoTime);
 			this.exchange.start();
 		}
 

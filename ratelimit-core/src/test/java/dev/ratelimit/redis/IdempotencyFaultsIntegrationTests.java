@@ -21,7 +21,7 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Idempotency;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
-import dev.ratelimit.counter.CounterKeys;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.guard.BreakerOptions;
 import dev.ratelimit.guard.Deadlines;
 import dev.ratelimit.guard.GuardedCounters;
@@ -187,9 +187,11 @@ class IdempotencyFaultsIntegrationTests {
 		GuardedCounters counters = new GuardedCounters(RedisCounters.on(this.connector),
 				new Nodes(BreakerOptions.DEFAULTS, CircuitBreakerRegistry.ofDefaults(), List.of()), this.deadlines,
 				timeout);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters,
-				Fallback.to(new MemoryCounters(100, MemoryCounters::systemMicros)),
-				new LimiterOptions(timeout, FailureMode.ALLOW, 64), List.of());
+		return RateLimiterBuilder.on(counters)
+			.policies(() -> policies)
+			.fallback(Fallback.to(new MemoryCounters(100, MemoryCounters::systemMicros)))
+			.options(new LimiterOptions(timeout, FailureMode.ALLOW, 64))
+			.build();
 	}
 
 }

@@ -83,7 +83,7 @@ class LaneTests {
 
 	@Test
 	void throwableWhileCallsAreSentTogetherFailsAllTheirRequests() {
-		Lane lane = new Lane(true, new Lane.Sender() {
+		Lane lane = new Lane(true, new CallSender() {
 
 			@Override
 			public CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call) {
@@ -126,9 +126,21 @@ class LaneTests {
 	}
 
 	@Test
+	void requestsOfOneReplyShareTheTimeOfTheReply() {
+		Lane lane = new Lane(false, this::send);
+		List<PendingAcquire> requests = IntStream.range(0, 6)
+			.mapToObj((i) -> enter(lane, Algorithm.GCRA, "ann"))
+			.toList();
+		long before = System.nanoTime();
+		answerAll();
+		List<Long> replied = requests.subList(2, 6).stream().map(PendingAcquire::replied).distinct().toList();
+		assertThat(replied).hasSize(1).allSatisfy((time) -> assertThat(time).isBetween(before, System.nanoTime()));
+	}
+
+	@Test
 	void callsOfARoundAreHandedOverTogether() {
 		List<Integer> together = new ArrayList<>();
-		Lane lane = new Lane(true, new Lane.Sender() {
+		Lane lane = new Lane(true, new CallSender() {
 
 			@Override
 			public CompletionStage<List<ScriptCall.Outcome>> send(ScriptCall call) {
@@ -138,7 +150,7 @@ class LaneTests {
 			@Override
 			public List<CompletionStage<List<ScriptCall.Outcome>>> send(List<ScriptCall> calls) {
 				together.add(calls.size());
-				return Lane.Sender.super.send(calls);
+				return CallSender.super.send(calls);
 			}
 
 		});

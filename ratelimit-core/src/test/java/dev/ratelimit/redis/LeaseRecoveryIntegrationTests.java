@@ -147,8 +147,9 @@ class LeaseRecoveryIntegrationTests {
 			owed += CHECKS_PER_SECOND / 1e9 * (now - last);
 			last = now;
 			for (; owed >= 1; owed--) {
-				this.counters.acquire(List.of(this.keys.get(key)), Permits.exactly(1), DEADLINE, (grant) -> this.answers
-					.set((int) (this.answered.getAndIncrement() % LAST), grant.complete() ? 1 : 0));
+				this.counters.acquire(List.of(this.keys.get(key)), Permits.exactly(1), null, DEADLINE,
+						(grant) -> this.answers.set((int) (this.answered.getAndIncrement() % LAST),
+								grant.complete() ? 1 : 0));
 				key = (key + 1) % KEYS;
 			}
 			LockSupport.parkNanos(TICK - (System.nanoTime() - now));

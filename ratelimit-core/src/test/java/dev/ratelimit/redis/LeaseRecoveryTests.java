@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,6 +25,7 @@ import dev.ratelimit.Dimension;
 import dev.ratelimit.Enforcement;
 import dev.ratelimit.Limit;
 import dev.ratelimit.algorithm.LiveWindows;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Corrected;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
@@ -130,7 +132,7 @@ class LeaseRecoveryTests {
 
 	private void check() {
 		Counter counter = this.keys.get(this.next.getAndIncrement() % KEYS);
-		this.counters.acquire(List.of(counter), Permits.exactly(1), DEADLINE, (grant) -> {
+		this.counters.acquire(List.of(counter), Permits.exactly(1), null, DEADLINE, (grant) -> {
 			this.answers.add(grant.complete());
 			if (this.answers.size() > CHECKS_PER_SECOND) {
 				this.answers.poll();
@@ -191,7 +193,8 @@ class LeaseRecoveryTests {
 		}
 
 		@Override
-		public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+		public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+				Consumer<Grant> answer) {
 			throw new UnsupportedOperationException("no slot moves here");
 		}
 

@@ -24,10 +24,10 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.caller.Salt;
 import dev.ratelimit.caller.SealedHashes;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.hot.CounterName;
 import dev.ratelimit.hot.HotCounters;
@@ -45,7 +45,6 @@ import dev.ratelimit.policy.PolicySet;
 import dev.ratelimit.split.AutoSplit;
 import dev.ratelimit.split.HotSplits;
 import dev.ratelimit.split.MarkedSplits;
-import dev.ratelimit.split.SplitCounters;
 import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisServers;
 import dev.ratelimit.testing.Within;
@@ -235,7 +234,7 @@ class MarkedSplitIntegrationTests {
 		Instance(Policy policy, Counters counters, boolean automatic) {
 			this.connector.start(Duration.ofSeconds(10));
 			this.exchange = new HotExchange(this.hot, new TopRefusals(System::nanoTime),
-					RedisHotKeys.on(this.connector, "rl", "local", HASHES), 100, System::nanoTime);
+					new RedisHotKeys(this.connector, "rl", "local", HASHES), 100, System::nanoTime);
 			LeasedCounters leased = new LeasedCounters(counters, LeaseOptions.DEFAULTS, () -> 1, this.hot,
 					(permits) -> {
 					}, System::nanoTime, Connections.DEADLINES);
@@ -244,10 +243,12 @@ class MarkedSplitIntegrationTests {
 				this.exchange.listen(new AutoSplit(this.hot, this.exchange, this.splits, THRESHOLD, (id) -> 1)::review);
 			}
 			PolicySet policies = PolicySet.of(policy);
-			this.limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
-					SplitCounters.of(leased, this.marked),
-					Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)),
-					new LimiterOptions(Duration.ofSeconds(10), FailureMode.ALLOW, 64), List.of());
+			this.limiter = RateLimiterBuilder.on(leased)
+				.policies(() -> policies)
+				.splitting(this.marked)
+				.fallback(Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)))
+				.options(new LimiterOptions(Duration.ofSeconds(10), FailureMode.ALLOW, 64))
+				.build();
 			this.exchange.start();
 		}
 

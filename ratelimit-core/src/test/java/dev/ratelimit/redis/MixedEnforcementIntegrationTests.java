@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
+import org.jspecify.annotations.Nullable;
 
 import dev.ratelimit.Algorithm;
 import dev.ratelimit.Decision;
@@ -23,6 +24,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Settlement;
 import dev.ratelimit.algorithm.LiveWindow;
 import dev.ratelimit.algorithm.LiveWindows;
+import dev.ratelimit.counter.Attempt;
 import dev.ratelimit.counter.Correction;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterSpec;
@@ -181,9 +183,10 @@ class MixedEnforcementIntegrationTests {
 		}
 
 		@Override
-		public void acquire(List<Counter> counters, Permits permits, Duration timeout, Consumer<Grant> answer) {
+		public void acquire(List<Counter> counters, Permits permits, @Nullable Attempt attempt, Duration timeout,
+				Consumer<Grant> answer) {
 			begin();
-			this.central.acquire(counters, permits, timeout, (grant) -> {
+			this.central.acquire(counters, permits, attempt, timeout, (grant) -> {
 				counters.forEach((counter) -> add(counter, grant.permits()));
 				// Calls that the answer leads to begin before this one ends.
 				answer.accept(grant);

@@ -411,7 +411,7 @@ abstract class PenaltyFleetContract extends PenaltyContract {
 
 		private final RedisSignals signals = RedisSignals.on(this.connector, PenaltyFleetContract.this.prefix);
 
-		final RedisPenalties store = RedisPenalties.on(this.connector, this.signals, PenaltyFleetContract.this.prefix);
+		final RedisPenalties store = new RedisPenalties(this.connector, this.signals, PenaltyFleetContract.this.prefix);
 
 		final List<PenaltyListener.Kind> began = new CopyOnWriteArrayList<>();
 

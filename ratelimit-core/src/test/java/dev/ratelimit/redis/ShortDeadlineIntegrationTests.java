@@ -24,6 +24,7 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -36,7 +37,6 @@ import dev.ratelimit.guard.Deadlines;
 import dev.ratelimit.guard.GuardedCounters;
 import dev.ratelimit.guard.Nodes;
 import dev.ratelimit.limiter.Fallback;
-import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
@@ -167,9 +167,10 @@ class ShortDeadlineIntegrationTests {
 			.onFailure(mode)
 			.build();
 		PolicySet policies = PolicySet.of(policy);
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), counters(ENDLESS),
-				Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)), LimiterOptions.DEFAULTS,
-				List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(counters(ENDLESS))
+			.policies(() -> policies)
+			.fallback(Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)))
+			.build();
 		Request request = Request.of("orders").with(Dimension.USER, "ann");
 		assertThat(check(counters(NODE), NODE)).isNull();
 		this.proxy.swallow();

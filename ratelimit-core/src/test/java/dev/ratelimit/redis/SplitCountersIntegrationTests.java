@@ -29,6 +29,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
 import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.CounterSpec;
@@ -48,8 +49,6 @@ import dev.ratelimit.limiter.LimiterOptions;
 import dev.ratelimit.limiter.PolicyRateLimiter;
 import dev.ratelimit.memory.MemoryCounters;
 import dev.ratelimit.policy.PolicySet;
-import dev.ratelimit.split.SplitCounters;
-import dev.ratelimit.split.Splitting;
 import dev.ratelimit.testing.ChaosProxy;
 import dev.ratelimit.testing.RedisCluster;
 import dev.ratelimit.testing.RedisServer;
@@ -234,10 +233,11 @@ class SplitCountersIntegrationTests {
 				(permits) -> {
 				}, nanos, FakeCounters.NEVER);
 		PolicySet policies = PolicySet.of(policy);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
-				SplitCounters.of(leased, Splitting.CONFIGURED),
-				Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)),
-				new LimiterOptions(Duration.ofSeconds(10), FailureMode.ALLOW, 64), List.of());
+		return RateLimiterBuilder.on(leased)
+			.policies(() -> policies)
+			.fallback(Fallback.to(new MemoryCounters(1_000, MemoryCounters::systemMicros)))
+			.options(new LimiterOptions(Duration.ofSeconds(10), FailureMode.ALLOW, 64))
+			.build();
 	}
 
 	private static List<Counter> parts(Limit limit, String tenant) {

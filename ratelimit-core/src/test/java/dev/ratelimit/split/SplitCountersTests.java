@@ -24,8 +24,8 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Quota;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
@@ -259,8 +259,11 @@ class SplitCountersTests {
 	void searchEndsWhenAnotherTryWouldBeTooLate() {
 		PolicySet policies = PolicySet
 			.of(Policy.builder("orders").limit(PER_TENANT).timeout(Duration.ofMillis(50)).build());
-		PolicyRateLimiter limiter = new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
-				split(Splitting.CONFIGURED), Fallback.to(this.local), OPTIONS, List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(nodes())
+			.policies(() -> policies)
+			.fallback(Fallback.to(this.local))
+			.options(OPTIONS)
+			.build();
 		this.counters.delay = Duration.ofMillis(30);
 		assertThat(check(limiter, ANN.withCost(10)).allowed()).isTrue();
 		Decision refused = check(limiter, ANN);
@@ -281,9 +284,11 @@ class SplitCountersTests {
 	@Test
 	void countersInMemoryAreNotSplit() {
 		MemoryCounters memory = new MemoryCounters(1_000, this.now::get);
-		PolicyRateLimiter limiter = new PolicyRateLimiter(
-				() -> PolicySet.of(Policy.of("orders", Algorithm.GCRA, PER_TENANT)), new CounterKeys("rl"),
-				SplitCounters.of(memory, Splitting.CONFIGURED), Fallback.to(this.local), OPTIONS, List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(memory)
+			.policies(Policy.of("orders", Algorithm.GCRA, PER_TENANT))
+			.fallback(Fallback.to(this.local))
+			.options(OPTIONS)
+			.build();
 		assertThat(check(limiter, ANN.withCost(40)).allowed()).isTrue();
 		assertThat(check(limiter, ANN).allowed()).isFalse();
 		assertThat(memory.size()).isOne();
@@ -292,10 +297,12 @@ class SplitCountersTests {
 	@Test
 	void usedShareOfTheFirstPartStaysWhenTheSplitIsChanged() {
 		Splitting[] splitting = { (counter) -> 1 };
-		PolicyRateLimiter limiter = new PolicyRateLimiter(
-				() -> PolicySet.of(Policy.of("orders", Algorithm.GCRA, PER_TENANT.withQuotas(quotas("40/m")))),
-				new CounterKeys("rl"), split((counter) -> splitting[0].parts(counter)), Fallback.to(this.local),
-				OPTIONS, List.of());
+		PolicyRateLimiter limiter = RateLimiterBuilder.on(nodes())
+			.splitting((counter) -> splitting[0].parts(counter))
+			.policies(Policy.of("orders", Algorithm.GCRA, PER_TENANT.withQuotas(quotas("40/m"))))
+			.fallback(Fallback.to(this.local))
+			.options(OPTIONS)
+			.build();
 		check(limiter, ANN.withCost(20));
 		splitting[0] = Splitting.CONFIGURED;
 		assertThat(remaining(limiter, ANN)).containsExactly(35L);
@@ -322,8 +329,8 @@ class SplitCountersTests {
 			.toList();
 	}
 
-	private Counters split(Splitting splitting) {
-		return SplitCounters.of(new FakeCounters(this.counters.memory, this.counters), splitting);
+	private Counters nodes() {
+		return new FakeCounters(this.counters.memory, this.counters);
 	}
 
 	private PolicyRateLimiter limiter(Limit... limits) {
@@ -332,8 +339,11 @@ class SplitCountersTests {
 
 	private PolicyRateLimiter limiter(Policy policy) {
 		PolicySet policies = PolicySet.of(policy);
-		return new PolicyRateLimiter(() -> policies, new CounterKeys("rl"), split(Splitting.CONFIGURED),
-				Fallback.to(this.local), OPTIONS, List.of());
+		return RateLimiterBuilder.on(nodes())
+			.policies(() -> policies)
+			.fallback(Fallback.to(this.local))
+			.options(OPTIONS)
+			.build();
 	}
 
 	/**

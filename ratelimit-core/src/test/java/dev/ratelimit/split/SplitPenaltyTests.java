@@ -85,7 +85,7 @@ class SplitPenaltyTests {
 
 	private static Grant acquire(SplitCounters counters) {
 		CompletableFuture<Grant> grant = new CompletableFuture<>();
-		counters.acquire(List.of(WHOLE), Permits.exactly(1), Duration.ofSeconds(30), grant::complete);
+		counters.acquire(List.of(WHOLE), Permits.exactly(1), null, Duration.ofSeconds(30), grant::complete);
 		return grant.join();
 	}
 

@@ -19,8 +19,8 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Request;
+import dev.ratelimit.assembly.RateLimiterBuilder;
 import dev.ratelimit.counter.Counter;
-import dev.ratelimit.counter.CounterKeys;
 import dev.ratelimit.counter.Counters;
 import dev.ratelimit.counter.FakeCounters;
 import dev.ratelimit.counter.Grant;
@@ -136,9 +136,11 @@ class SplitPropertyTests {
 				Counters leased = new LeasedCounters(new FakeCounters(this.redis, this::askRedis),
 						LeaseOptions.DEFAULTS, () -> instances, (counter) -> true, (permits) -> {
 						}, this.nanos::get, FakeCounters.NEVER);
-				this.fleet.add(new PolicyRateLimiter(() -> policies, new CounterKeys("rl"),
-						SplitCounters.of(leased, Splitting.CONFIGURED), Fallback.to(new MemoryCounters(10, () -> 0)),
-						options, List.of()));
+				this.fleet.add(RateLimiterBuilder.on(leased)
+					.policies(() -> policies)
+					.fallback(Fallback.to(new MemoryCounters(10, () -> 0)))
+					.options(options)
+					.build());
 			}
 		}
 

@@ -2,9 +2,11 @@ package dev.ratelimit.grpc;
 
 import java.lang.reflect.Method;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
@@ -21,29 +23,48 @@ import org.springframework.util.ReflectionUtils;
 import dev.ratelimit.aop.CallLimits;
 
 /**
- * Finds the limits that {@code @RateLimited} gives to the methods of gRPC services.
+ * The gRPC services that are beans: the limits that {@code @RateLimited} gives to their
+ * methods, and whether the interceptor has applied them.
  */
-final class AnnotatedServices {
+final class AnnotatedServices implements CallLimits.Edge {
 
-	private AnnotatedServices() {
-	}
+	/** Names of the services that a class serves. Read when all beans are there. */
+	private volatile Map<Class<?>, Set<String>> names = Map.of();
 
 	/**
 	 * The limits by the full name of the method.
 	 */
-	static Map<String, CallLimits.Limit> limits(Stream<BindableService> services, CallLimits annotations) {
+	Map<String, CallLimits.Limit> limits(Stream<BindableService> services, CallLimits annotations) {
 		Map<String, CallLimits.Limit> limits = new HashMap<>();
+		Map<Class<?>, Set<String>> names = new HashMap<>();
 		services.forEach((service) -> {
 			Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(service));
 			for (ServerMethodDefinition<?, ?> method : service.bindService().getMethods()) {
 				String name = method.getMethodDescriptor().getFullMethodName();
+				names.computeIfAbsent(type, (key) -> new HashSet<>()).add(service(name));
 				CallLimits.Limit limit = find(type, name, annotations);
 				if (limit != null) {
 					limits.put(name, limit);
 				}
 			}
 		});
+		this.names = names;
 		return limits;
+	}
+
+	@Override
+	public boolean hasLimited(Class<?> type, Method method) {
+		String limited = RateLimitServerInterceptor.limitedMethod();
+		if (limited == null || !BindableService.class.isAssignableFrom(type)) {
+			return false;
+		}
+		Set<String> own = this.names.get(type);
+		// A class that no bean had at the start may serve any service.
+		return (own == null || own.contains(service(limited))) && serves(method, limited);
+	}
+
+	private static String service(String fullName) {
+		return fullName.substring(0, fullName.lastIndexOf('/'));
 	}
 
 	private static CallLimits.@Nullable Limit find(Class<?> type, String name, CallLimits annotations) {
@@ -63,7 +84,7 @@ final class AnnotatedServices {
 	 * of that name.
 	 * @param name full name of what is called
 	 */
-	static boolean serves(Method method, String name) {
+	private static boolean serves(Method method, String name) {
 		return plain(method.getName()).equals(plain(name.substring(name.lastIndexOf('/') + 1)))
 				&& (List.of(method.getParameterTypes()).contains(StreamObserver.class)
 						|| KotlinDetector.isSuspendingFunction(method) || isReactive(method.getReturnType()));

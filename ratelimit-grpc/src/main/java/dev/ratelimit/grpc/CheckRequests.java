@@ -181,6 +181,17 @@ final class CheckRequests {
 			.withIdempotencyKey(id.isEmpty() ? null : id);
 	}
 
+	/** A request with unverified facts, where the resolver has found none. */
+	private static Request claimed(Request request, Map<Dimension, String> stated) {
+		Request claimed = request;
+		for (Map.Entry<Dimension, String> fact : stated.entrySet()) {
+			if (!claimed.dimensions().containsKey(fact.getKey())) {
+				claimed = claimed.withUnverified(fact.getKey(), fact.getValue());
+			}
+		}
+		return claimed;
+	}
+
 	/**
 	 * A request, which is decided by the failure mode of its policy if it could not be
 	 * resolved.
@@ -193,17 +204,6 @@ final class CheckRequests {
 			return new Resolved(change.apply(this.request), this.failure);
 		}
 
-	}
-
-	/** A request with unverified facts, where the resolver has found none. */
-	private static Request claimed(Request request, Map<Dimension, String> stated) {
-		Request claimed = request;
-		for (Map.Entry<Dimension, String> fact : stated.entrySet()) {
-			if (!claimed.dimensions().containsKey(fact.getKey())) {
-				claimed = claimed.withUnverified(fact.getKey(), fact.getValue());
-			}
-		}
-		return claimed;
 	}
 
 }

@@ -42,7 +42,9 @@ record EnvoyPlan(List<Check> checks, List<Selection> descriptors, List<EnvoyEven
 	static final EnvoyPlan NOTHING = new EnvoyPlan(List.of(), List.of(), List.of());
 
 	/**
-	 * Field of a descriptor that newer messages have: whether its hits are given back.
+	 * The field {@code is_negative_hits} of a descriptor, whether its hits are given
+	 * back. It came with https://github.com/envoyproxy/envoy/pull/44059, after the
+	 * classes here, whose last field is 3.
 	 */
 	static final int NEGATIVE_HITS_FIELD = 4;
 

@@ -72,12 +72,13 @@ public final class RateLimitGrpcAutoConfiguration {
 
 	/** The annotations are known when all beans are there. */
 	@Bean
-	SmartInitializingSingleton rateLimitGrpcAnnotations(MethodPolicies methods, ObjectProvider<CallLimits> limits,
-			ObjectProvider<BindableService> services, ObjectProvider<CallerTokens> tokens) {
+	SmartInitializingSingleton rateLimitGrpcAnnotations(MethodPolicies methods, AnnotatedServices annotatedServices,
+			ObjectProvider<CallLimits> limits, ObjectProvider<BindableService> services,
+			ObjectProvider<CallerTokens> tokens) {
 		return () -> {
 			CallLimits annotations = limits.getIfAvailable();
 			Map<String, CallLimits.Limit> annotated = (annotations != null)
-					? AnnotatedServices.limits(services.stream(), annotations) : Map.of();
+					? annotatedServices.limits(services.stream(), annotations) : Map.of();
 			if (!annotated.isEmpty() && tokens.getIfAvailable() instanceof SeveralDecoders several) {
 				throw several.failure("@RateLimited", "@RateLimited limits the gRPC method '"
 						+ annotated.keySet().stream().sorted().findFirst().orElseThrow() + "'");
@@ -87,8 +88,8 @@ public final class RateLimitGrpcAutoConfiguration {
 	}
 
 	@Bean
-	CallLimits.Edge rateLimitGrpcEdge() {
-		return RateLimitServerInterceptor::hasLimited;
+	AnnotatedServices rateLimitGrpcAnnotatedServices() {
+		return new AnnotatedServices();
 	}
 
 	@Bean

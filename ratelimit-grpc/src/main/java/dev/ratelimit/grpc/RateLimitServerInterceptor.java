@@ -1,6 +1,5 @@
 package dev.ratelimit.grpc;
 
-import java.lang.reflect.Method;
 import java.security.Principal;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -11,7 +10,6 @@ import java.util.function.Supplier;
 import com.google.protobuf.Any;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
-import io.grpc.BindableService;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Metadata;
@@ -100,7 +98,7 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 				start.run();
 			}
 			else {
-				execute(start, decision, call);
+				execute(() -> trace.during(start), decision, call);
 			}
 		});
 		return listener;
@@ -134,19 +132,16 @@ public final class RateLimitServerInterceptor implements ServerInterceptor {
 						if (decision != null) {
 							trace.decided(decision);
 						}
-					}), (decision) -> refusal(decision, trace), this.executor);
+					}), (decision) -> refusal(decision, trace),
+					(task) -> this.executor.execute(() -> trace.during(task)));
 		};
 	}
 
 	/**
-	 * Whether an interceptor has limited the current call, and this method serves it.
+	 * The full name of the method if an interceptor has limited the current call.
 	 */
-	static boolean hasLimited(Class<?> type, Method method) {
-		if (!BindableService.class.isAssignableFrom(type)) {
-			return false;
-		}
-		String limited = LIMITED.get();
-		return limited != null && AnnotatedServices.serves(method, limited);
+	static @Nullable String limitedMethod() {
+		return LIMITED.get();
 	}
 
 	private <Q, A> void decided(@Nullable Decision decision, @Nullable Throwable failure, CallTrace trace,

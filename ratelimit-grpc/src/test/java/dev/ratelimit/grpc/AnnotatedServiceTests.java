@@ -32,6 +32,9 @@ import org.springframework.context.annotation.Configuration;
 
 import dev.ratelimit.aop.RateLimited;
 import dev.ratelimit.config.InvalidPolicyException;
+import dev.ratelimit.grpc.v1.CheckRequest;
+import dev.ratelimit.grpc.v1.CheckResponse;
+import dev.ratelimit.grpc.v1.RateLimiterGrpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -105,6 +108,14 @@ class AnnotatedServiceTests {
 		}
 	}
 
+	@Test
+	void otherServiceWithAMethodOfTheSameNameIsLimitedDuringALimitedCall() throws Exception {
+		try (GrpcApplication application = start(List.of(TwoServices.class))) {
+			assertThat(codes(application, application.bean(SelfishService.class), true, 2))
+				.containsExactly(Status.Code.OK, Status.Code.UNKNOWN);
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(classes = { TestTokens.SeveralReactive.class, TestTokens.SeveralBlocking.class })
 	void severalDecodersWithoutAPrimaryOneFailTheStart(Class<?> decoders) {
@@ -122,8 +133,13 @@ class AnnotatedServiceTests {
 
 	private static List<Status.Code> codes(GrpcApplication application, boolean intercepted, int calls)
 			throws Exception {
+		return codes(application, application.bean(BindableService.class), intercepted, calls);
+	}
+
+	private static List<Status.Code> codes(GrpcApplication application, BindableService service, boolean intercepted,
+			int calls) throws Exception {
 		NettyServerBuilder builder = NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
-			.addService(application.bean(BindableService.class));
+			.addService(service);
 		if (intercepted) {
 			builder.intercept(application.bean(RateLimitServerInterceptor.class));
 		}
@@ -206,6 +222,32 @@ class AnnotatedServiceTests {
 					self.getObject().row(id);
 				}
 			});
+		}
+
+	}
+
+	/** Each call of one is a call of the other. */
+	@Configuration(proxyBeanMethods = false)
+	static class TwoServices {
+
+		@Bean
+		SelfishService service(OtherService other) {
+			return new SelfishService((id) -> other.check(CheckRequest.getDefaultInstance(), new FirstAnswer<>()));
+		}
+
+		@Bean
+		OtherService other() {
+			return new OtherService();
+		}
+
+	}
+
+	static class OtherService extends RateLimiterGrpc.RateLimiterImplBase {
+
+		@Override
+		@RateLimited("strict")
+		public void check(CheckRequest request, StreamObserver<CheckResponse> observer) {
+			observer.onCompleted();
 		}
 
 	}

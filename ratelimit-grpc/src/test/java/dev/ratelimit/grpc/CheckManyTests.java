@@ -1,34 +1,22 @@
 package dev.ratelimit.grpc;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 import com.google.rpc.Code;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
-import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.MetadataUtils;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 
-import dev.ratelimit.Decision;
-import dev.ratelimit.Dimension;
-import dev.ratelimit.RateLimiter;
-import dev.ratelimit.Request;
 import dev.ratelimit.grpc.v1.CheckBatch;
 import dev.ratelimit.grpc.v1.CheckRequest;
 import dev.ratelimit.grpc.v1.CheckResult;
@@ -95,17 +83,17 @@ class CheckManyTests {
 
 	@Test
 	void itemThatTakesLongerDoesNotHoldUpOthers() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA,
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA,
 				GrpcApplication.TRUSTED)) {
 			Client client = Client.open(application, true);
-			CheckBatch.Builder batch = batch("slow", 0, 1).toBuilder();
-			batch.addItemsBuilder().setId("quick").setCheck(check("acme"));
+			CheckBatch.Builder batch = batch("acme", 0, 1).toBuilder();
+			batch.addItemsBuilder().setId("quick").setCheck(check("acme").toBuilder().setCost(0));
 			client.requests().onNext(batch.build());
 			client.requests().onCompleted();
 			await().atMost(LONG).until(() -> client.results.size() == 1);
 			assertThat(client.results.element().getId()).isEqualTo("quick");
 			assertThat(client.completed).isNotDone();
-			application.bean(SlowLimiter.class).decide();
+			application.bean(HandDrivenLimiter.class).decide();
 			assertThat(client.completed).succeedsWithin(LONG);
 			assertThat(client.find("i0").getResponse().getAllowed()).isTrue();
 		}
@@ -113,33 +101,33 @@ class CheckManyTests {
 
 	@Test
 	void clientThatDoesNotReadHasABoundOfItemsInFlight() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA,
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA,
 				GrpcApplication.TRUSTED)) {
-			SlowLimiter limiter = application.bean(SlowLimiter.class);
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			Client client = Client.open(application, false);
 			for (int i = 0; i < 10_000; i += 500) {
-				client.requests().onNext(batch("slow", i, 500));
+				client.requests().onNext(batch("acme", i, 500));
 			}
-			await().atMost(LONG).until(() -> limiter.asked.get() == CheckStream.MOST_IN_FLIGHT);
+			await().atMost(LONG).until(() -> limiter.asked() == CheckStream.MOST_IN_FLIGHT);
 			// What the server has asked for is here; it takes nothing from what waits.
-			assertThat(application.client().check(check("acme")).getAllowed()).isTrue();
-			assertThat(limiter.asked).hasValue(CheckStream.MOST_IN_FLIGHT);
+			assertThat(application.client().check(check("acme").toBuilder().setCost(0).build()).getAllowed()).isTrue();
+			assertThat(limiter.asked()).isEqualTo(CheckStream.MOST_IN_FLIGHT);
 			client.requests().cancel("enough", null);
 		}
 	}
 
 	@Test
 	void cancelledStreamGivesBack() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA,
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA,
 				GrpcApplication.TRUSTED)) {
-			SlowLimiter limiter = application.bean(SlowLimiter.class);
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			Client client = Client.open(application, true);
-			client.requests().onNext(batch("slow", 0, 7));
-			await().atMost(LONG).until(() -> limiter.asked.get() == 7);
+			client.requests().onNext(batch("acme", 0, 7));
+			await().atMost(LONG).until(() -> limiter.asked() == 7);
 			client.requests().cancel("enough", null);
-			assertThat(limiter.left).succeedsWithin(LONG);
-			limiter.decide();
-			assertThat(limiter.returned).hasValue(7);
+			assertThat(limiter.left()).succeedsWithin(LONG);
+			limiter.decideAll();
+			assertThat(limiter.returned()).isEqualTo(7);
 		}
 	}
 
@@ -228,60 +216,6 @@ class CheckManyTests {
 		@Override
 		public void onCompleted() {
 			this.completed.complete(null);
-		}
-
-	}
-
-	/** Decides requests of the tenant {@code slow} when it is told to. */
-	@Configuration(proxyBeanMethods = false)
-	static class SlowLimiter {
-
-		private final AtomicInteger asked = new AtomicInteger();
-
-		private final AtomicLong returned = new AtomicLong();
-
-		/** Completes when the server knows that a caller has left. */
-		private final CompletableFuture<Context> left = new CompletableFuture<>();
-
-		private final List<Runnable> waiting = new ArrayList<>();
-
-		@Bean
-		RateLimiter limiter() {
-			return this::check;
-		}
-
-		private CompletionStage<Decision> check(Request request) {
-			CompletableFuture<Decision> decision = new CompletableFuture<>();
-			if ("slow".equals(request.dimensions().get(Dimension.TENANT))) {
-				synchronized (this) {
-					this.waiting.add(() -> decision.complete(decided(request)));
-				}
-				Context.current().addListener(this.left::complete, Runnable::run);
-				this.asked.incrementAndGet();
-			}
-			else {
-				decision.complete(decided(request));
-			}
-			return decision;
-		}
-
-		/** One after the other, until none waits. */
-		void decide() {
-			for (Runnable next = next(); next != null; next = next()) {
-				next.run();
-			}
-		}
-
-		private synchronized @Nullable Runnable next() {
-			return this.waiting.isEmpty() ? null : this.waiting.remove(0);
-		}
-
-		private Decision decided(Request request) {
-			return new Decision(request.policy(), 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
-					Decision.Source.MEMORY, false, null, request.cost(), request.cost(), List.of(), (permits) -> {
-						this.returned.addAndGet(permits);
-						return CompletableFuture.completedStage(null);
-					});
 		}
 
 	}

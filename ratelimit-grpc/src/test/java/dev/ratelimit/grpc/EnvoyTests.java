@@ -142,6 +142,15 @@ class EnvoyTests {
 	}
 
 	@Test
+	void callerWhoseCheckComesFirstGetsItsPermitsBackIfTheNextCallerIsRefused() {
+		ask(message("edge", "tenant=xN").toBuilder().setHitsAddend(5).build());
+		RateLimitResponse refused = ask(message("edge", "tenant=N;tenant=xN"));
+		assertThat(refused.getStatusesList()).extracting(DescriptorStatus::getCode)
+			.containsExactly(Code.OK, Code.OVER_LIMIT);
+		assertThat(remaining("tenant=N")).isEqualTo(5);
+	}
+
+	@Test
 	void counterThatIsSelectedTwiceIsChargedOnceWithTheLargerCost() {
 		RateLimitRequest.Builder message = message("edge", "tenant=N;tenant=N,generic_key=x").toBuilder();
 		message.getDescriptorsBuilder(1).setHitsAddend(UInt64Value.of(3));

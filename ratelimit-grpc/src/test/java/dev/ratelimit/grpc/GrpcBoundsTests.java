@@ -6,15 +6,9 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.Channel;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -25,10 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-import dev.ratelimit.Decision;
-import dev.ratelimit.RateLimiter;
-import dev.ratelimit.Receipt;
-import dev.ratelimit.Request;
 import dev.ratelimit.grpc.v1.CheckRequest;
 import dev.ratelimit.grpc.v1.CheckResponse;
 import dev.ratelimit.grpc.v1.RateLimiterGrpc;
@@ -37,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What bounds and observes calls, over a socket: deadlines, their number, pings, meters.
+ * What bounds and observes calls, over a socket: their number, pings, meters.
  */
 class GrpcBoundsTests {
 
@@ -60,53 +50,19 @@ class GrpcBoundsTests {
 	private static final int ENHANCE_YOUR_CALM = 0xb;
 
 	@Test
-	void deadlineOfATrustedPeerEndsTheCheck() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(WaitingLimiter.class), POLICY[0], POLICY[1],
-				POLICY[2], GrpcApplication.TRUSTED)) {
-			WaitingLimiter limiter = application.bean(WaitingLimiter.class);
-			RateLimiterGrpc.newStub(connected(application))
-				.withDeadlineAfter(20, TimeUnit.SECONDS)
-				.check(CHECK, new FirstAnswer<>());
-			assertThat(limiter.ended).succeedsWithin(LONG);
-		}
-	}
-
-	@Test
-	void deadlineOfEnvoyEndsTheCheck() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(WaitingLimiter.class), POLICY[0], POLICY[1],
-				POLICY[2], GrpcApplication.TRUSTED, "ratelimit.grpc.envoy.domains.edge.policy=orders",
-				"ratelimit.grpc.envoy.domains.edge.entries.tenant=tenant")) {
-			WaitingLimiter limiter = application.bean(WaitingLimiter.class);
-			RateLimitRequest.Builder message = RateLimitRequest.newBuilder().setDomain("edge");
-			message.addDescriptorsBuilder().addEntriesBuilder().setKey("tenant").setValue("acme");
-			RateLimitServiceGrpc.newStub(connected(application))
-				.withDeadlineAfter(20, TimeUnit.SECONDS)
-				.shouldRateLimit(message.build(), new FirstAnswer<>());
-			assertThat(limiter.ended).succeedsWithin(LONG);
-		}
-	}
-
-	/** So that the deadline of a call does not include the time to connect. */
-	private static Channel connected(GrpcApplication application) {
-		Channel channel = application.channel();
-		assertThat(GrpcApplication.client(channel).check(CHECK.toBuilder().setCost(0).build()).getAllowed()).isTrue();
-		return channel;
-	}
-
-	@Test
 	void connectionHasABoundOfCalls() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(WaitingLimiter.class), POLICY[0], POLICY[1],
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), POLICY[0], POLICY[1],
 				POLICY[2])) {
-			WaitingLimiter limiter = application.bean(WaitingLimiter.class);
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			Channel channel = application.channel();
 			List<CompletableFuture<CheckResponse>> answers = IntStream.range(0, MOST_CALLS + 100)
 				.mapToObj((i) -> new CompletableFuture<CheckResponse>())
 				.toList();
 			answers.forEach((answer) -> RateLimiterGrpc.newStub(channel).check(CHECK, new FirstAnswer<>(answer)));
-			await().atMost(LONG).until(() -> limiter.waiting.size() >= MOST_CALLS);
+			await().atMost(LONG).until(() -> limiter.waiting() >= MOST_CALLS);
 			// Another connection is served meanwhile.
 			assertThat(application.client().check(CHECK.toBuilder().setCost(0).build()).getAllowed()).isTrue();
-			assertThat(limiter.waiting).hasSize(MOST_CALLS);
+			assertThat(limiter.waiting()).isEqualTo(MOST_CALLS);
 			limiter.decideAll();
 			assertThat(answers).allSatisfy((answer) -> assertThat(answer).succeedsWithin(LONG));
 		}
@@ -176,59 +132,6 @@ class GrpcBoundsTests {
 			ObservationRegistry observations = ObservationRegistry.create();
 			observations.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
 			return observations;
-		}
-
-	}
-
-	/** Decides requests with a cost when the test says so. */
-	@Configuration(proxyBeanMethods = false)
-	static class WaitingLimiter {
-
-		private final Queue<CompletableFuture<Decision>> waiting = new ConcurrentLinkedQueue<>();
-
-		/** Completes when a check ends because its caller waits no longer. */
-		private final CompletableFuture<Void> ended = new CompletableFuture<>();
-
-		private volatile boolean atOnce;
-
-		@Bean
-		RateLimiter limiter() {
-			return new RateLimiter() {
-
-				@Override
-				public CompletionStage<Decision> check(Request request) {
-					CompletableFuture<Decision> decision = new CompletableFuture<>();
-					if (request.cost() == 0) {
-						return CompletableFuture.completedStage(allowed(0));
-					}
-					WaitingLimiter.this.waiting.add(decision);
-					if (WaitingLimiter.this.atOnce) {
-						decision.complete(allowed(1));
-					}
-					return decision;
-				}
-
-				@Override
-				public CompletionStage<Decision> checkUntil(Request request, CompletionStage<?> end) {
-					return end.thenApply((ended) -> {
-						WaitingLimiter.this.ended.complete(null);
-						return allowed(request.cost());
-					});
-				}
-
-			};
-		}
-
-		void decideAll() {
-			this.atOnce = true;
-			for (CompletableFuture<Decision> next = this.waiting.poll(); next != null; next = this.waiting.poll()) {
-				next.complete(allowed(1));
-			}
-		}
-
-		private static Decision allowed(long cost) {
-			return new Decision("orders", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
-					Decision.Source.MEMORY, false, null, cost, cost, List.of(), Receipt.NOTHING);
 		}
 
 	}

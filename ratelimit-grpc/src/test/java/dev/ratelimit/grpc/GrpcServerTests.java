@@ -1,19 +1,11 @@
 package dev.ratelimit.grpc;
 
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.grpc.Context;
 import io.grpc.Deadline;
@@ -23,10 +15,6 @@ import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.epoll.EpollDomainSocketChannel;
-import io.grpc.netty.shaded.io.netty.channel.epoll.EpollEventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
@@ -35,7 +23,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
@@ -187,95 +174,6 @@ class GrpcServerTests {
 	}
 
 	@Test
-	void unixSocketIsForOwnerAndGroupAndCanBeTrusted(@TempDir Path directory) throws Exception {
-		Path socket = directory.resolve("ratelimit.sock");
-		EpollEventLoopGroup loops = new EpollEventLoopGroup(1);
-		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA,
-				"ratelimit.grpc.address=unix:" + socket, "ratelimit.grpc.trusted-peers=unix",
-				"ratelimit.policies.orders.on-missing-identity=deny")) {
-			assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(socket))).isEqualTo("rw-rw----");
-			RateLimiterGrpc.RateLimiterBlockingStub client = GrpcApplication
-				.client(application.channel(NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
-					.channelType(EpollDomainSocketChannel.class)
-					.eventLoopGroup(loops)
-					.usePlaintext()));
-			assertThat(client.check(CHECK).getAllowed()).isTrue();
-		}
-		finally {
-			loops.shutdownGracefully();
-		}
-		assertThat(socket).doesNotExist();
-	}
-
-	@Test
-	void socketOfANewProcessOutlivesTheDrainOfTheOldOne(@TempDir Path directory) throws Exception {
-		Path socket = directory.resolve("ratelimit.sock");
-		String address = "ratelimit.grpc.address=unix:" + socket;
-		EpollEventLoopGroup loops = new EpollEventLoopGroup(1);
-		GrpcApplication old = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA, address);
-		try {
-			SlowLimiter limiter = old.bean(SlowLimiter.class);
-			CompletableFuture<CheckResponse> answer = new CompletableFuture<>();
-			RateLimiterGrpc.newStub(old.channel(unix(socket, loops))).check(CHECK, new FirstAnswer<>(answer));
-			await().atMost(LONG).until(() -> limiter.asked.isDone());
-			CompletableFuture<Void> stopped = CompletableFuture.runAsync(old.bean(RateLimitGrpcServer.class)::stop);
-			await().atMost(LONG).until(() -> !Files.exists(socket));
-			try (GrpcApplication next = GrpcApplication.start(BY_TENANT, QUOTA, address,
-					"ratelimit.grpc.trusted-peers=unix")) {
-				limiter.decide();
-				assertThat(answer).succeedsWithin(LONG);
-				assertThat(stopped).succeedsWithin(LONG);
-				assertThat(GrpcApplication.client(next.channel(unix(socket, loops))).check(CHECK).getAllowed())
-					.isTrue();
-			}
-		}
-		finally {
-			old.close();
-			loops.shutdownGracefully();
-		}
-	}
-
-	@Test
-	void leftoverSocketOfAKilledProcessIsReplaced(@TempDir Path directory) throws Exception {
-		Path socket = directory.resolve("ratelimit.sock");
-		try (ServerSocketChannel killed = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-			killed.bind(UnixDomainSocketAddress.of(socket));
-		}
-		assertThat(socket).exists();
-		try (GrpcApplication application = GrpcApplication.start(BY_TENANT, QUOTA,
-				"ratelimit.grpc.address=unix:" + socket)) {
-			assertThat(application.bean(RateLimitGrpcServer.class).isRunning()).isTrue();
-		}
-	}
-
-	@Test
-	void socketThatIsInUseFailsTheStartAndStays(@TempDir Path directory) throws Exception {
-		Path socket = directory.resolve("ratelimit.sock");
-		try (ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-			other.bind(UnixDomainSocketAddress.of(socket));
-			assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.address=unix:" + socket))
-				.isInstanceOf(InvalidPolicyException.class)
-				.hasMessageContaining("'ratelimit.grpc.address'");
-			assertThat(socket).exists();
-		}
-	}
-
-	@Test
-	void fileThatIsNoSocketFailsTheStartAndStays(@TempDir Path directory) throws Exception {
-		Path file = Files.writeString(directory.resolve("data.txt"), "data");
-		assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.address=unix:" + file))
-			.isInstanceOf(InvalidPolicyException.class);
-		assertThat(file).hasContent("data");
-	}
-
-	private static NettyChannelBuilder unix(Path socket, EpollEventLoopGroup loops) {
-		return NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
-			.channelType(EpollDomainSocketChannel.class)
-			.eventLoopGroup(loops)
-			.usePlaintext();
-	}
-
-	@Test
 	void portThatIsNoPortFailsTheStartAndNamesTheSetting() {
 		assertThat(GrpcApplication.failure(BY_TENANT, QUOTA, "ratelimit.grpc.port=70000"))
 			.isInstanceOf(InvalidPolicyException.class)
@@ -291,7 +189,7 @@ class GrpcServerTests {
 
 	@Test
 	void deadlineOfAPeerThatIsNotTrustedIsAnError() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA)) {
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA)) {
 			StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class,
 					() -> application.client().withDeadlineAfter(1, TimeUnit.SECONDS).check(CHECK));
 			assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
@@ -314,26 +212,26 @@ class GrpcServerTests {
 
 	@Test
 	void permitsOfACallerThatHasLeftAreGivenBack() {
-		try (GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA)) {
-			SlowLimiter limiter = application.bean(SlowLimiter.class);
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA)) {
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			Context.CancellableContext call = Context.current().withCancellation();
 			call.run(() -> RateLimiterGrpc.newStub(application.channel()).check(CHECK, new FirstAnswer<>()));
-			assertThat(limiter.asked).succeedsWithin(LONG);
+			limiter.awaitOne();
 			call.cancel(null);
-			assertThat(limiter.left).succeedsWithin(LONG);
+			assertThat(limiter.left()).succeedsWithin(LONG);
 			limiter.decide();
-			assertThat(limiter.returned).hasValue(1);
+			assertThat(limiter.returned()).isEqualTo(1);
 		}
 	}
 
 	@Test
 	void callUnderWayIsAnsweredWhenTheServerStops() {
-		GrpcApplication application = GrpcApplication.start(List.of(SlowLimiter.class), BY_TENANT, QUOTA);
+		GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), BY_TENANT, QUOTA);
 		try {
-			SlowLimiter limiter = application.bean(SlowLimiter.class);
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			CompletableFuture<CheckResponse> answer = new CompletableFuture<>();
 			RateLimiterGrpc.newStub(application.channel()).check(CHECK, new FirstAnswer<>(answer));
-			await().atMost(LONG).until(() -> limiter.asked.isDone());
+			limiter.awaitOne();
 			Queue<ServingStatus> health = new ConcurrentLinkedQueue<>();
 			Context.CancellableContext watching = Context.current().withCancellation();
 			watching.run(() -> watch(application, health));
@@ -415,47 +313,6 @@ class GrpcServerTests {
 		@Bean
 		JwtAuthenticationConverter otherConverter() {
 			return new JwtAuthenticationConverter();
-		}
-
-	}
-
-	/** Leaves requests with a cost undecided until it is told to decide. */
-	@Configuration(proxyBeanMethods = false)
-	static class SlowLimiter {
-
-		private final CompletableFuture<Request> asked = new CompletableFuture<>();
-
-		private final CompletableFuture<Decision> decision = new CompletableFuture<>();
-
-		/** Completes when the server knows that the caller has left. */
-		private final CompletableFuture<Context> left = new CompletableFuture<>();
-
-		private final AtomicLong returned = new AtomicLong();
-
-		@Bean
-		RateLimiter limiter() {
-			return this::check;
-		}
-
-		private CompletionStage<Decision> check(Request request) {
-			if (request.cost() == 0) {
-				return CompletableFuture.completedFuture(decided(request));
-			}
-			Context.current().addListener(this.left::complete, Runnable::run);
-			this.asked.complete(request);
-			return this.decision;
-		}
-
-		void decide() {
-			this.asked.thenAccept((request) -> this.decision.complete(decided(request)));
-		}
-
-		private Decision decided(Request request) {
-			return new Decision(request.policy(), 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
-					Decision.Source.MEMORY, false, null, request.cost(), request.cost(), List.of(), (permits) -> {
-						this.returned.addAndGet(permits);
-						return CompletableFuture.completedStage(null);
-					});
 		}
 
 	}

@@ -2,14 +2,10 @@ package dev.ratelimit.grpc;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.grpc.Context;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
@@ -29,12 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 
-import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimiter;
-import dev.ratelimit.Request;
 import dev.ratelimit.config.InvalidPolicyException;
 import dev.ratelimit.grpc.v1.CheckBatch;
 import dev.ratelimit.grpc.v1.CheckResult;
@@ -91,9 +83,9 @@ class PerMessageTests {
 
 	@Test
 	void messagesThatAreDecidedLaterKeepTheirOrderAndTheirNumberIsBounded() throws Exception {
-		try (GrpcApplication application = GrpcApplication.start(List.of(LaterLimiter.class), PROPERTIES);
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), PROPERTIES);
 				Service service = new Service(application)) {
-			LaterLimiter limiter = application.bean(LaterLimiter.class);
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			Caller caller = service.call();
 			limiter.decide();
 			caller.send(1, 5);
@@ -110,9 +102,9 @@ class PerMessageTests {
 
 	@Test
 	void decisionForACallerThatHasLeftIsGivenBack() throws Exception {
-		try (GrpcApplication application = GrpcApplication.start(List.of(LaterLimiter.class), PROPERTIES);
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), PROPERTIES);
 				Service service = new Service(application)) {
-			LaterLimiter limiter = application.bean(LaterLimiter.class);
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			Caller caller = service.call();
 			limiter.decide();
 			caller.send(1, 2);
@@ -122,7 +114,7 @@ class PerMessageTests {
 			assertThat(service.cancelled).succeedsWithin(LONG);
 			limiter.decide();
 			assertThat(service.left).succeedsWithin(LONG);
-			assertThat(limiter.returned).hasValue(1);
+			assertThat(limiter.returned()).isEqualTo(1);
 			assertThat(service.received).containsExactly("1");
 		}
 	}
@@ -148,9 +140,9 @@ class PerMessageTests {
 	@ValueSource(booleans = { false, true })
 	void faultOfTheServiceAfterALateDecisionIsLoggedAndEndsTheCall(boolean error, CapturedOutput output)
 			throws Exception {
-		try (GrpcApplication application = GrpcApplication.start(List.of(LaterLimiter.class), PROPERTIES);
+		try (GrpcApplication application = GrpcApplication.start(List.of(HandDrivenLimiter.class), PROPERTIES);
 				Service service = new Service(application)) {
-			LaterLimiter limiter = application.bean(LaterLimiter.class);
+			HandDrivenLimiter limiter = application.bean(HandDrivenLimiter.class);
 			service.fault = () -> {
 				if (error) {
 					throw new AssertionError("of the service");
@@ -165,7 +157,7 @@ class PerMessageTests {
 			assertThat(output).contains("ERROR", "A gRPC service failed", "of the service");
 			assertThat(service.left).succeedsWithin(LONG);
 			assertThat(service.received).containsExactly("1", "2");
-			assertThat(limiter.asked()).isZero();
+			assertThat(limiter.waiting()).isZero();
 		}
 	}
 
@@ -316,48 +308,6 @@ class PerMessageTests {
 		@Override
 		public void onCompleted() {
 			this.ended.complete(Status.Code.OK);
-		}
-
-	}
-
-	/** Decides when the test says so. */
-	@Configuration(proxyBeanMethods = false)
-	static class LaterLimiter {
-
-		private final List<CompletableFuture<Decision>> waiting = new ArrayList<>();
-
-		private final AtomicLong returned = new AtomicLong();
-
-		@Bean
-		RateLimiter limiter() {
-			return this::check;
-		}
-
-		private synchronized CompletionStage<Decision> check(Request request) {
-			CompletableFuture<Decision> decision = new CompletableFuture<>();
-			this.waiting.add(decision);
-			return decision;
-		}
-
-		private synchronized int asked() {
-			return this.waiting.size();
-		}
-
-		void awaitOne() {
-			await().atMost(LONG).until(() -> asked() == 1);
-		}
-
-		void decide() {
-			awaitOne();
-			CompletableFuture<Decision> next;
-			synchronized (this) {
-				next = this.waiting.remove(0);
-			}
-			next.complete(new Decision("orders", 0, true, Decision.Outcome.ALLOWED, Decision.Reason.LIMITS,
-					Decision.Source.MEMORY, false, null, 1, 1, List.of(), (permits) -> {
-						this.returned.addAndGet(permits);
-						return CompletableFuture.completedStage(null);
-					}));
 		}
 
 	}

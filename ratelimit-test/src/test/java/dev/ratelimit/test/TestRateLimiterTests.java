@@ -46,6 +46,10 @@ class TestRateLimiterTests {
 			.build());
 		limiter.decide(this.request);
 		limiter.decide(this.request);
+		// Later than what was under way at the first refusal, and before its end: an
+		// offence.
+		limiter.clock().advance(Duration.ofMillis(300));
+		limiter.decide(this.request);
 		limiter.clock().advance(Duration.ofMinutes(9));
 		assertThat(limiter.decide(this.request)).isRefused();
 		limiter.clock().advance(Duration.ofMinutes(11));

@@ -1,5 +1,8 @@
 /**
- * HTTP calls of the servlet stack.
+ * HTTP calls of the servlet stack: {@link ServletWebCall} reads them,
+ * {@link ServletDecisions} answers them, {@link UrlLimitFilter} checks URL entries with
+ * {@link CorsHeaders} on refusals, and {@link LimitedResponse} sees the head and the body
+ * of a response through {@link TappedOutputStream} and {@link TappedWriter}.
  */
 @NullMarked
 package dev.ratelimit.web.servlet;

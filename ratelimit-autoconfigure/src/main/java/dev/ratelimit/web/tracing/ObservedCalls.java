@@ -54,6 +54,11 @@ final class ObservedCalls implements CallTrace.Source {
 		}
 
 		@Override
+		public void during(Runnable part) {
+			this.observation.scoped(part);
+		}
+
+		@Override
 		public @Nullable String id() {
 			TracingContext context = this.observation.getContextView().get(TracingContext.class);
 			Span span = (context != null) ? context.getSpan() : null;

@@ -1,5 +1,6 @@
 /**
- * Decisions in traces.
+ * Decisions in traces: {@link ObservedCalls}, wired by
+ * {@link RateLimitTracingAutoConfiguration}.
  */
 @NullMarked
 package dev.ratelimit.web.tracing;

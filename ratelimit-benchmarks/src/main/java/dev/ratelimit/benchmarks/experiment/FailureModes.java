@@ -41,24 +41,22 @@ final class FailureModes implements Experiment {
 		List<Verdict> verdicts = new ArrayList<>();
 		Plot plot = new Plot("Experiment 4: p99 of a decision while Redis is slow, then dead", "seconds", "µs");
 		String machine;
+		String bottleneck;
 		try (MeasuredRedis redis = setting.options().openRedis();
 				ChaosProxy proxy = ChaosProxy.before(redis.uri().getHost(), redis.uri().getPort())) {
 			machine = Setting.machine(redis);
-			outage(setting, proxy, tables, verdicts, plot);
+			Watch watch = new Watch(redis);
+			outage(setting, proxy, tables, verdicts, plot).forEach((each) -> watch.add(each.cpuSeconds()));
+			bottleneck = watch.bottleneck();
 		}
 		plot.write(setting.folder().file("experiment-4.svg"));
 		new Failover(setting).run(tables, verdicts);
 		return new LabResult("Experiment 4: failure modes", machine, tables, verdicts,
-				"the faults: the offered rate is far below what Redis can do",
-				List.of("Login, payment and other abuse: `local`, with a `degraded-floor`. What is sold by the request: `allow`. "
-						+ "What must never be exceeded: `deny`, whose callers get 503 while Redis is away.",
-						"Meters count in the same call as a decision: a scrape shows a fault at the first one after the "
-								+ "first degraded decision.",
-						"Dead: every connection is reset, and new ones are refused. Slow: every reply is 50 ms late."));
+				bottleneck,
+				List.of("Processors are those of the first part, before the fail-over.", "Dead: every connection is reset, and new ones are refused. Slow: every reply is 50 ms late."));
 	}
 
-	private static void outage(Setting setting, ChaosProxy proxy, List<Table> tables, List<Verdict> verdicts, Plot plot)
-			throws Exception {
+	private static List<Outcomes> outage(Setting setting, ChaosProxy proxy, List<Table> tables, List<Verdict> verdicts, Plot plot) throws Exception {
 		List<Phase> phases = phases(setting);
 		Order order = order(phases.get(phases.size() - 1).to());
 		List<Outcomes> outcomes = Setting.with(specs(proxy.uri().toURI().toString(), false),
@@ -95,6 +93,7 @@ final class FailureModes implements Experiment {
 		verdicts.add(Verdict.bound("allow: the failure mode refuses nobody", outcomes.get(0).degradedWithin() == 0,
 				outcomes.get(0).degradedWithin() + " refusals"));
 		tables.add(refused);
+		return outcomes;
 	}
 
 	static Order order(int seconds) {

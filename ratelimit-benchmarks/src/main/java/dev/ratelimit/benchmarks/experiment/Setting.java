@@ -13,7 +13,7 @@ import dev.ratelimit.benchmarks.lab.LabFolder;
  * What an experiment runs in.
  *
  * @param options of the command
- * @param folder for plots and latencies
+ * @param folder for plots
  */
 record Setting(RunOptions options, LabFolder folder) {
 

@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
 
 import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.MeasuredRedis;
+import dev.ratelimit.benchmarks.common.RoundOptions;
 import dev.ratelimit.benchmarks.common.RunOptions;
 import dev.ratelimit.benchmarks.load.Tally;
 
@@ -28,7 +29,8 @@ import dev.ratelimit.benchmarks.load.Tally;
  * {@code java -jar ratelimit-benchmarks/target/ratelimit-benchmarks.jar grpc --quick}
  */
 @Command(name = "grpc", description = "Checks over one gRPC connection: throughput, latency, processor time.",
-		mixinStandardHelpOptions = true)
+		mixinStandardHelpOptions = true,
+		footer = "Defaults: --warm-up PT10S (quick PT4S), --measure PT5S (quick PT2S).")
 public final class GrpcCommand implements Callable<Integer> {
 
 	@Mixin
@@ -38,23 +40,8 @@ public final class GrpcCommand implements Callable<Integer> {
 			+ "unary-strict, many-leased, many-strict, lone-tcp, lone-unix, eight-tcp, eight-unix.")
 	private List<String> only = List.of();
 
-	@Option(names = "--rounds", defaultValue = "3", paramLabel = "N",
-			description = "How often each case is measured (default: ${DEFAULT-VALUE}).")
-	private int rounds;
-
-	@Option(names = "--warm-up", paramLabel = "DURATION",
-			description = "Time for the compiler, once per case (default: PT10S, quick PT4S).")
-	private @Nullable Duration warmUp;
-
-	@Option(names = "--measure", paramLabel = "DURATION",
-			description = "Time of each measurement (default: PT5S, quick PT2S).")
-	private @Nullable Duration measure;
-
-	@Option(names = "--deadline", defaultValue = "PT0.02S", paramLabel = "DURATION",
-			description = "Of a check (default: ${DEFAULT-VALUE}, as in an application); "
-					+ "on a machine that is busy otherwise it needs more, or the breaker opens.")
-	@SuppressWarnings("NullAway.Init")
-	private Duration deadline;
+	@Mixin
+	private RoundOptions rounds = new RoundOptions();
 
 	@Spec
 	@SuppressWarnings("NullAway.Init")
@@ -63,8 +50,9 @@ public final class GrpcCommand implements Callable<Integer> {
 	@Override
 	public Integer call() throws IOException {
 		double loadBefore = Machine.loadAverage();
-		Duration warmUp = (this.warmUp != null) ? this.warmUp : Duration.ofSeconds(this.options.quick() ? 4 : 10);
-		Duration measure = (this.measure != null) ? this.measure : Duration.ofSeconds(this.options.quick() ? 2 : 5);
+		Duration warmUp = this.rounds.warmUp(this.options.quick() ? 4 : 10);
+		Duration measure = this.rounds.measure(this.options.quick() ? 2 : 5);
+		int rounds = this.rounds.rounds();
 		List<Case> cases = Case.all()
 			.stream()
 			.filter((each) -> this.only.isEmpty() || this.only.contains(each.id()))
@@ -72,21 +60,21 @@ public final class GrpcCommand implements Callable<Integer> {
 		if (cases.isEmpty()) {
 			throw new IllegalArgumentException("none of these cases can be measured: " + this.only);
 		}
-		try (MeasuredRedis redis = this.options.openRedis(); Lab lab = new Lab(redis, cases, this.deadline)) {
+		try (MeasuredRedis redis = this.options.openRedis(); Lab lab = new Lab(redis, cases, this.rounds.deadline())) {
 			cases.forEach((each) -> lab.measure(each, warmUp));
 			List<List<Measurement>> measured = cases.stream()
 				.map((each) -> (List<Measurement>) new ArrayList<Measurement>())
 				.toList();
-			for (int round = 1; round <= this.rounds; round++) {
+			for (int round = 1; round <= rounds; round++) {
 				for (int i = 0; i < cases.size(); i++) {
 					Measurement each = lab.measure(cases.get(i), measure);
 					measured.get(i).add(each);
-					System.err.printf(Locale.ROOT, "round %d of %d: %s %,.0f checks/s%n", round, this.rounds, each.id(),
+					System.err.printf(Locale.ROOT, "round %d of %d: %s %,.0f checks/s%n", round, rounds, each.id(),
 							each.throughput());
 				}
 			}
 			Report report = Report.of(new Report.Environment(redis.toString(), Runtime.version().toString(),
-					Machine.cores(), loadBefore, this.rounds, measure.toMillis() / 1e3), measured);
+					Machine.cores(), loadBefore, rounds, measure.toMillis() / 1e3), measured);
 			report.print(this.spec.commandLine().getOut());
 			this.options.write(report);
 			redis.flush();

@@ -51,7 +51,8 @@ public class MeterListenerBenchmark {
 
 	private final MeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
-	private final MeterListener listener = new MeterListener(this.registry, () -> this.policies, List.of());
+	private final MeterListener listener = new MeterListener(this.registry, () -> this.policies, List.of(),
+			Decision.Source.NONE);
 
 	private final Decision allowed = decision(Decision.Outcome.ALLOWED, 0);
 

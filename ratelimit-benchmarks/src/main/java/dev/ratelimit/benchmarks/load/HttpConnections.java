@@ -71,7 +71,7 @@ public final class HttpConnections implements AutoCloseable {
 
 	/**
 	 * Sends a request. The outcome is ALLOWED for 200, REFUSED for 429, and otherwise
-	 * FAILED, also for an answer that the limiter let pass without having counted it.
+	 * FAILED, also for an answer of a failure mode, which was not counted.
 	 * @param request all its bytes
 	 * @param answer called on the thread of the connections
 	 */
@@ -161,13 +161,7 @@ public final class HttpConnections implements AutoCloseable {
 		@Override
 		protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
 			if (part instanceof HttpResponse response) {
-				// -1: a limiter let the request pass without having counted it.
-				this.outcome = switch (response.status().code()) {
-					case 200 ->
-						"-1".equals(response.headers().get("X-RateLimit-Remaining")) ? Outcome.FAILED : Outcome.ALLOWED;
-					case 429 -> Outcome.REFUSED;
-					default -> Outcome.FAILED;
-				};
+				this.outcome = outcome(response);
 			}
 			Exchange answered = this.current;
 			if (part instanceof LastHttpContent && answered != null) {
@@ -177,6 +171,19 @@ public final class HttpConnections implements AutoCloseable {
 				take(this);
 				answered.answer().complete(outcome);
 			}
+		}
+
+		private static Outcome outcome(HttpResponse response) {
+			// Ours says degraded; the gateway's own limiter says -1.
+			if ("degraded".equals(response.headers().get("X-RateLimit-Policy"))
+					|| "-1".equals(response.headers().get("X-RateLimit-Remaining"))) {
+				return Outcome.FAILED;
+			}
+			return switch (response.status().code()) {
+				case 200 -> Outcome.ALLOWED;
+				case 429 -> Outcome.REFUSED;
+				default -> Outcome.FAILED;
+			};
 		}
 
 		@Override

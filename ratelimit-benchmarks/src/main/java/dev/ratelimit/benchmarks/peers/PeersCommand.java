@@ -11,7 +11,6 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 
 import io.lettuce.core.RedisURI;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -20,6 +19,7 @@ import picocli.CommandLine.Spec;
 
 import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.MeasuredRedis;
+import dev.ratelimit.benchmarks.common.RoundOptions;
 import dev.ratelimit.benchmarks.common.RunOptions;
 
 /**
@@ -31,7 +31,8 @@ import dev.ratelimit.benchmarks.common.RunOptions;
  * {@code java -jar ratelimit-benchmarks/target/ratelimit-benchmarks.jar peers --quick}
  */
 @Command(name = "peers", description = "Our limiter beside others: throughput, latency, processor time.",
-		mixinStandardHelpOptions = true)
+		mixinStandardHelpOptions = true,
+		footer = "Defaults: --warm-up PT20S (quick PT12S), --measure PT5S (quick PT3S).")
 public final class PeersCommand implements Callable<Integer> {
 
 	/** What is promised, less the time to start and to report. */
@@ -46,23 +47,8 @@ public final class PeersCommand implements Callable<Integer> {
 			+ "bucket4j, bucket4j-batching, redisson, raw-evalsha, raw-incrby.")
 	private List<String> only = List.of();
 
-	@Option(names = "--rounds", defaultValue = "3", paramLabel = "N",
-			description = "How often each is measured (default: ${DEFAULT-VALUE}).")
-	private int rounds;
-
-	@Option(names = "--warm-up", paramLabel = "DURATION",
-			description = "Time for the compiler, once per contender (default: PT20S, quick PT12S).")
-	private @Nullable Duration warmUp;
-
-	@Option(names = "--measure", paramLabel = "DURATION",
-			description = "Time of each measurement (default: PT5S, quick PT3S).")
-	private @Nullable Duration measure;
-
-	@Option(names = "--deadline", defaultValue = "PT0.02S", paramLabel = "DURATION",
-			description = "Of a check of ours (default: ${DEFAULT-VALUE}, as in an application); "
-					+ "on a machine that is busy otherwise it needs more, or the breaker opens.")
-	@SuppressWarnings("NullAway.Init")
-	private Duration deadline;
+	@Mixin
+	private RoundOptions rounds = new RoundOptions();
 
 	@Spec
 	@SuppressWarnings("NullAway.Init")
@@ -77,7 +63,7 @@ public final class PeersCommand implements Callable<Integer> {
 			redis.flush();
 			Report report = Report.of(new Report.Environment(redis.toString(), Runtime.version().toString(),
 					Machine.cores(), loadBefore, Machine.loadAverage(), measured.size() / plan.workloads(),
-					plan.measure().toMillis() / 1e3, this.deadline.toMillis()), measured);
+					plan.measure().toMillis() / 1e3, this.rounds.deadline().toMillis()), measured);
 			report.print(this.spec.commandLine().getOut());
 			this.options.write(report);
 			return report.passed() ? 0 : 1;
@@ -114,9 +100,9 @@ public final class PeersCommand implements Callable<Integer> {
 	private Plan plan(RedisURI redis) {
 		List<ContenderKind> contenders = this.only.isEmpty() ? Arrays.asList(ContenderKind.values())
 				: this.only.stream().map(ContenderKind::parse).toList();
-		Duration warmUp = (this.warmUp != null) ? this.warmUp : Duration.ofSeconds(this.options.quick() ? 12 : 20);
-		Duration measure = (this.measure != null) ? this.measure : Duration.ofSeconds(this.options.quick() ? 3 : 5);
-		return new Plan(redis, contenders, this.options.quick(), this.rounds, this.deadline, warmUp, measure);
+		boolean quick = this.options.quick();
+		return new Plan(redis, contenders, quick, this.rounds.rounds(), this.rounds.deadline(),
+				this.rounds.warmUp(quick ? 12 : 20), this.rounds.measure(quick ? 3 : 5));
 	}
 
 }

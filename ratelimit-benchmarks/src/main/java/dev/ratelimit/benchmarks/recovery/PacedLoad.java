@@ -6,16 +6,18 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.DoubleSupplier;
+import java.util.stream.IntStream;
 
-import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.load.Contender;
 
 /**
  * Sends checks at a given rate, whether answers come or not, and counts by second how
- * many were sent and how many were degraded. Threads send a millisecond's worth at a time
- * and then sleep, so that the limiter's own threads get a processor. A thread that is
- * more than a few milliseconds behind skips what it missed: the rate that was reached is
- * part of the result.
+ * many were sent, and how many were answered, by the limits or not. An answer counts in
+ * the second in which it comes: a gateway that is behind would otherwise seem to foresee
+ * an outage. Threads send a millisecond's worth at a time and then sleep, so that the
+ * limiter's own threads get a processor. A thread that is more than a few milliseconds
+ * behind skips what it missed: the rate that was reached is part of the result.
  */
 final class PacedLoad {
 
@@ -31,80 +33,41 @@ final class PacedLoad {
 
 	private final double perTick;
 
+	private final DoubleSupplier processor;
+
 	/** The next caller: all callers in turn, over all threads. */
 	private final AtomicInteger next = new AtomicInteger();
 
-	PacedLoad(Contender contender, int keys, int threads, double rate) {
+	/**
+	 * Creates a load.
+	 * @param keys number of callers
+	 * @param threads that send
+	 * @param rate checks per second
+	 * @param processor processor time so far, in seconds
+	 */
+	PacedLoad(Contender contender, int keys, int threads, double rate, DoubleSupplier processor) {
 		this.contender = contender;
 		this.keys = keys;
 		this.threads = threads;
 		this.perTick = rate / threads * TICK / 1e9;
+		this.processor = processor;
 	}
 
 	/** Runs for whole seconds, and something else meanwhile on this thread. */
 	List<Second> run(int seconds, Interruption meanwhile) throws Exception {
-		LongAdder[] sent = adders(seconds);
-		LongAdder[] degraded = adders(seconds);
-		double[] processor = new double[seconds + 1];
-		processor[0] = Machine.now().ownSeconds();
-		long start = System.nanoTime();
+		Run run = new Run(seconds, System.nanoTime());
 		List<Thread> senders = new ArrayList<>();
 		for (int i = 0; i < this.threads; i++) {
-			Thread sender = new Thread(() -> send(start, sent, degraded, processor), "load-" + i);
+			Thread sender = new Thread(run::send, "load-" + i);
 			sender.setDaemon(true);
 			senders.add(sender);
 			sender.start();
 		}
-		meanwhile.run(start);
+		meanwhile.run(run.start);
 		for (Thread sender : senders) {
 			sender.join(Duration.ofSeconds(seconds + 30L).toMillis());
 		}
-		List<Second> result = new ArrayList<>();
-		for (int i = 0; i < seconds; i++) {
-			result.add(new Second(sent[i].sum(), degraded[i].sum(), processor[i + 1] - processor[i]));
-		}
-		return result;
-	}
-
-	private static LongAdder[] adders(int count) {
-		LongAdder[] adders = new LongAdder[count];
-		for (int i = 0; i < count; i++) {
-			adders[i] = new LongAdder();
-		}
-		return adders;
-	}
-
-	private void send(long start, LongAdder[] sent, LongAdder[] degraded, double[] processor) {
-		double owed = 0;
-		int known = 0;
-		long last = start;
-		while (true) {
-			long now = System.nanoTime();
-			int second = (int) ((now - start) / 1_000_000_000);
-			for (; known < second && known < sent.length; known++) {
-				processor[known + 1] = Machine.now().ownSeconds();
-			}
-			if (second >= sent.length) {
-				return;
-			}
-			owed += this.perTick * Math.min(now - last, MOST_BEHIND) / TICK;
-			last = now;
-			int count = (int) owed;
-			owed -= count;
-			int key = Math.floorMod(this.next.getAndAdd(count), this.keys);
-			LongAdder failed = degraded[second];
-			Contender.Answer answer = (outcome) -> {
-				if (outcome == Contender.Outcome.FAILED) {
-					failed.increment();
-				}
-			};
-			for (int i = 0; i < count; i++) {
-				this.contender.check(key, answer);
-				key = (key + 1 == this.keys) ? 0 : key + 1;
-			}
-			sent[second].add(count);
-			LockSupport.parkNanos(TICK - (System.nanoTime() - now));
-		}
+		return run.result();
 	}
 
 	/** What happens during a run. */
@@ -114,17 +77,102 @@ final class PacedLoad {
 
 	}
 
+	/** One run: what is counted, by second. */
+	private final class Run implements Contender.Answer {
+
+		private final int seconds;
+
+		private final long start;
+
+		private final LongAdder[] sent;
+
+		private final LongAdder[] decided;
+
+		private final LongAdder[] notDecided;
+
+		private final double[] processor;
+
+		/** The second that all who send agree on, without a look at the clock. */
+		private volatile int now;
+
+		Run(int seconds, long start) {
+			this.seconds = seconds;
+			this.start = start;
+			// One more for answers that come after the end.
+			this.sent = adders(seconds + 1);
+			this.decided = adders(seconds + 1);
+			this.notDecided = adders(seconds + 1);
+			this.processor = new double[seconds + 1];
+			this.processor[0] = PacedLoad.this.processor.getAsDouble();
+		}
+
+		private static LongAdder[] adders(int count) {
+			return IntStream.range(0, count).mapToObj((i) -> new LongAdder()).toArray(LongAdder[]::new);
+		}
+
+		@Override
+		public void complete(Contender.Outcome outcome) {
+			((outcome != Contender.Outcome.FAILED) ? this.decided : this.notDecided)[this.now].increment();
+		}
+
+		void send() {
+			double owed = 0;
+			long last = this.start;
+			while (true) {
+				long now = System.nanoTime();
+				int second = (int) Math.min(this.seconds, (now - this.start) / 1_000_000_000);
+				reach(second);
+				if (second == this.seconds) {
+					return;
+				}
+				owed += PacedLoad.this.perTick * Math.min(now - last, MOST_BEHIND) / TICK;
+				last = now;
+				int count = (int) owed;
+				owed -= count;
+				int key = Math.floorMod(PacedLoad.this.next.getAndAdd(count), PacedLoad.this.keys);
+				for (int i = 0; i < count; i++) {
+					PacedLoad.this.contender.check(key, this);
+					key = (key + 1 == PacedLoad.this.keys) ? 0 : key + 1;
+				}
+				this.sent[second].add(count);
+				LockSupport.parkNanos(TICK - (System.nanoTime() - now));
+			}
+		}
+
+		private void reach(int second) {
+			if (second == this.now) {
+				return;
+			}
+			synchronized (this) {
+				for (int reached = this.now; reached < second; reached++) {
+					this.processor[reached + 1] = PacedLoad.this.processor.getAsDouble();
+					this.now = reached + 1;
+				}
+			}
+		}
+
+		List<Second> result() {
+			return IntStream.range(0, this.seconds)
+				.mapToObj((i) -> Second.of(this.sent[i].sum(), this.decided[i].sum(), this.notDecided[i].sum(),
+						this.processor[i + 1] - this.processor[i]))
+				.toList();
+		}
+
+	}
+
 	/**
 	 * One second of a run.
 	 *
 	 * @param sent checks that were sent in it
-	 * @param degraded how many of these the failure mode answered
-	 * @param processor processor time of load and limiter in it, in seconds
+	 * @param answered answers that came in it
+	 * @param undegraded share of these answers that the limits gave, not the failure mode
+	 * @param processor processor time in it, in seconds
 	 */
-	record Second(long sent, long degraded, double processor) {
+	record Second(long sent, long answered, double undegraded, double processor) {
 
-		double undegraded() {
-			return (this.sent == 0) ? 0 : 1 - (double) this.degraded / this.sent;
+		static Second of(long sent, long decided, long notDecided, double processor) {
+			long answered = decided + notDecided;
+			return new Second(sent, answered, (answered == 0) ? 0 : (double) decided / answered, processor);
 		}
 
 	}

@@ -1,11 +1,11 @@
 package dev.ratelimit.benchmarks.recovery;
 
-import java.io.PrintWriter;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.DoubleSupplier;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -21,12 +21,15 @@ import dev.ratelimit.PolicyBuilder;
 import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.MeasuredRedis;
 import dev.ratelimit.benchmarks.common.RunOptions;
+import dev.ratelimit.benchmarks.gateway.LeasedGateway;
+import dev.ratelimit.benchmarks.load.Contender;
 import dev.ratelimit.benchmarks.peers.Ours;
 
 /**
  * Full load on leases from the first moment of an instance, and through a Redis that
  * stands still: how many seconds until at least 99 % of the decisions are not degraded.
- * The code is warm, the instance is not.
+ * In-process the code is warm and the instance is not; a gateway starts cold, as in
+ * production.
  *
  * <p>
  * {@code java -jar ratelimit-benchmarks/target/ratelimit-benchmarks.jar recovery --quick}
@@ -35,35 +38,43 @@ import dev.ratelimit.benchmarks.peers.Ours;
 		mixinStandardHelpOptions = true)
 public final class RecoveryCommand implements Callable<Integer> {
 
-	private static final double ENFORCED = 0.99;
-
-	/** What is promised. */
-	private static final int WITHIN_SECONDS = 5;
-
 	private static final int WARM_UP_SECONDS = 8;
 
 	@Mixin
 	private RunOptions options = new RunOptions();
 
-	@Option(names = "--rate", defaultValue = "1000000", paramLabel = "N",
-			description = "Checks a second, as far as the machine gets (default: ${DEFAULT-VALUE}).")
-	private double rate;
+	@Option(names = "--gateway", description = "Through a gateway in a JVM of its own, over HTTP, not in-process.")
+	private boolean gateway;
 
-	@Option(names = "--keys", defaultValue = "3000", paramLabel = "N",
-			description = "Callers, each as busy as the others (default: ${DEFAULT-VALUE}).")
-	private int keys;
+	@Option(names = "--rate", paramLabel = "N",
+			description = "Checks a second, as far as the machine gets (default: 1000000, --gateway 2000).")
+	private @Nullable Double rate;
+
+	@Option(names = "--keys", paramLabel = "N",
+			description = "Callers, each as busy as the others (default: 3000, --gateway 100).")
+	private @Nullable Integer keys;
 
 	@Option(names = "--limits", defaultValue = "1", paramLabel = "1..3",
-			description = "Leased limits of a check: user, IP, tenant of ten users (default: ${DEFAULT-VALUE}).")
+			description = "Leased limits of a check in-process: user, IP, tenant of ten users "
+					+ "(default: ${DEFAULT-VALUE}).")
 	private int limits;
 
 	@Option(names = "--threads", paramLabel = "N", description = "Threads that send (default: half of the processors).")
 	private @Nullable Integer threads;
 
+	@Option(names = "--connections", defaultValue = "64", paramLabel = "N",
+			description = "Connections to the gateway, each with one request at a time (default: ${DEFAULT-VALUE}).")
+	private int connections;
+
 	@Option(names = "--stopped", defaultValue = "PT4S", paramLabel = "DURATION",
-			description = "How long Redis stands still (default: ${DEFAULT-VALUE}).")
+			description = "How long Redis stands still, in whole seconds (default: ${DEFAULT-VALUE}).")
 	@SuppressWarnings("NullAway.Init")
 	private Duration stopped;
+
+	@Option(names = "--observe", paramLabel = "DURATION",
+			description = "Time after the start, and after the return of Redis, in whole seconds "
+					+ "(default: PT30S, quick PT10S).")
+	private @Nullable Duration observe;
 
 	@Option(names = "--deadline", defaultValue = "PT0.02S", paramLabel = "DURATION",
 			description = "Of a check (default: ${DEFAULT-VALUE}, as in an application).")
@@ -76,40 +87,29 @@ public final class RecoveryCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() throws Exception {
-		int after = this.options.quick() ? 10 : 30;
+		double loadBefore = Machine.loadAverage();
 		try (MeasuredRedis redis = this.options.openRedis()) {
-			run(redis, WARM_UP_SECONDS, (start) -> {
-			});
-			redis.flush();
-			int stopAt = after;
-			int seconds = stopAt + (int) this.stopped.toSeconds() + after;
-			List<PacedLoad.Second> measured = run(redis, seconds, (start) -> {
-				sleepUntil(start + Duration.ofSeconds(stopAt).toNanos());
-				signal("STOP", redis);
-				try {
-					sleepUntil(start + Duration.ofSeconds(stopAt).plus(this.stopped).toNanos());
-				}
-				finally {
-					signal("CONT", redis);
-				}
-			});
-			redis.flush();
-			Report report = new Report(redis.toString(), Machine.cores(), Machine.loadAverage(), this.keys, this.limits,
-					measured.stream().mapToLong(PacedLoad.Second::sent).sum() / seconds,
-					enforcedAfter(measured.subList(0, stopAt)),
-					enforcedAfter(measured.subList(seconds - after, seconds)), measured);
+			RecoveryReport report = this.gateway ? throughGateway(redis, loadBefore) : inProcess(redis, loadBefore);
 			report.print(this.spec.commandLine().getOut());
 			this.options.write(report);
 			return report.passed() ? 0 : 1;
 		}
 	}
 
-	private List<PacedLoad.Second> run(MeasuredRedis redis, int seconds, PacedLoad.Interruption meanwhile)
-			throws Exception {
-		int threads = (this.threads != null) ? this.threads : Math.max(1, Machine.cores() / 2);
-		try (Ours limiter = new Ours(redis.uri(), policy(), this.keys, this.deadline)) {
-			return new PacedLoad(limiter, this.keys, threads, this.rate).run(seconds, meanwhile);
+	private RecoveryReport inProcess(MeasuredRedis redis, double loadBefore) throws Exception {
+		DoubleSupplier processor = () -> Machine.now().ownSeconds();
+		try (Ours limiter = inProcess(redis)) {
+			load(limiter, processor).run(WARM_UP_SECONDS, (start) -> {
+			});
 		}
+		redis.flush();
+		try (Ours limiter = inProcess(redis)) {
+			return measure(redis, load(limiter, processor), "in-process", loadBefore);
+		}
+	}
+
+	private Ours inProcess(MeasuredRedis redis) {
+		return new Ours(redis.uri(), policy(), keys(), this.deadline);
 	}
 
 	private Policy policy() {
@@ -120,13 +120,43 @@ public final class RecoveryCommand implements Callable<Integer> {
 		return policy.build();
 	}
 
-	/** Seconds after which all that follow are enforced; their number if none is. */
-	private static int enforcedAfter(List<PacedLoad.Second> seconds) {
-		int after = seconds.size();
-		while (after > 0 && seconds.get(after - 1).undegraded() >= ENFORCED) {
-			after--;
+	private RecoveryReport throughGateway(MeasuredRedis redis, double loadBefore) throws Exception {
+		try (LeasedGateway gateway = new LeasedGateway(redis.uri(), keys(), this.connections, this.deadline)) {
+			return measure(redis, load(gateway, gateway::cpuSeconds), gateway.toString(), loadBefore);
 		}
-		return after;
+	}
+
+	private PacedLoad load(Contender limiter, DoubleSupplier processor) {
+		double rate = (this.rate != null) ? this.rate : this.gateway ? 2_000 : 1_000_000;
+		int threads = (this.threads != null) ? this.threads : Math.max(1, Machine.cores() / 2);
+		return new PacedLoad(limiter, keys(), threads, rate, processor);
+	}
+
+	private int keys() {
+		return (this.keys != null) ? this.keys : this.gateway ? 100 : 3_000;
+	}
+
+	private RecoveryReport measure(MeasuredRedis redis, PacedLoad load, String through, double loadBefore)
+			throws Exception {
+		int stop = (int) observe().toSeconds();
+		int goOn = stop + (int) this.stopped.toSeconds();
+		List<PacedLoad.Second> all = load.run(goOn + stop, (start) -> {
+			sleepUntil(start + Duration.ofSeconds(stop).toNanos());
+			signal("STOP", redis);
+			try {
+				sleepUntil(start + Duration.ofSeconds(goOn).toNanos());
+			}
+			finally {
+				signal("CONT", redis);
+			}
+		});
+		redis.flush();
+		return RecoveryReport.of(redis.toString(), through, Machine.cores(), loadBefore, keys(),
+				this.gateway ? 1 : this.limits, RecoveryReport.Seconds.of(all, stop, goOn));
+	}
+
+	private Duration observe() {
+		return (this.observe != null) ? this.observe : Duration.ofSeconds(this.options.quick() ? 10 : 30);
 	}
 
 	private static void sleepUntil(long time) {
@@ -135,37 +165,8 @@ public final class RecoveryCommand implements Callable<Integer> {
 		}
 	}
 
-	private static void signal(String name, MeasuredRedis redis) throws Exception {
+	private static void signal(String name, MeasuredRedis redis) throws IOException, InterruptedException {
 		new ProcessBuilder("kill", "-" + name, String.valueOf(redis.pid())).inheritIO().start().waitFor();
-	}
-
-	/**
-	 * What was measured.
-	 *
-	 * @param rate checks a second that were sent
-	 * @param startSeconds seconds after the start until all that follow are enforced
-	 * @param returnSeconds the same after the return of Redis
-	 */
-	record Report(String redis, int cores, double loadAverage, int keys, int limits, long rate, int startSeconds,
-			int returnSeconds, List<PacedLoad.Second> seconds) {
-
-		boolean passed() {
-			return this.startSeconds <= WITHIN_SECONDS && this.returnSeconds <= WITHIN_SECONDS;
-		}
-
-		void print(PrintWriter out) {
-			out.printf("%s, %d cores, load %.1f; %,d keys, %d leased limits, %,d checks/s%n", this.redis, this.cores,
-					this.loadAverage, this.keys, this.limits, this.rate);
-			for (int i = 0; i < this.seconds.size(); i++) {
-				PacedLoad.Second second = this.seconds.get(i);
-				out.printf(Locale.ROOT, "%3d s %,10d checks %6.2f %% undegraded, %.2f processors%n", i + 1,
-						second.sent(), 100 * second.undegraded(), second.processor());
-			}
-			out.printf("Below 99 %% undegraded for %d s after the start, %d s after the return of Redis (must: %d)%n",
-					this.startSeconds, this.returnSeconds, WITHIN_SECONDS);
-			out.flush();
-		}
-
 	}
 
 }

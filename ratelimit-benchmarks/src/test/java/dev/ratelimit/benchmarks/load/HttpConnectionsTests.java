@@ -38,15 +38,16 @@ class HttpConnectionsTests {
 
 	@Test
 	void statusAndHeadersAreTheOutcome() throws Exception {
-		List<CompletableFuture<Outcome>> outcomes = send(4);
+		List<CompletableFuture<Outcome>> outcomes = send(5);
 
 		try (Socket socket = this.server.accept()) {
 			answer(socket, "200 OK", "");
 			answer(socket, "429 Too Many Requests", "");
 			answer(socket, "200 OK", "X-RateLimit-Remaining: -1\r\n");
+			answer(socket, "200 OK", "X-RateLimit-Policy: degraded\r\n");
 			answer(socket, "503 Service Unavailable", "");
 			assertThat(outcomes).extracting((outcome) -> outcome.get(10, TimeUnit.SECONDS))
-				.containsExactly(Outcome.ALLOWED, Outcome.REFUSED, Outcome.FAILED, Outcome.FAILED);
+				.containsExactly(Outcome.ALLOWED, Outcome.REFUSED, Outcome.FAILED, Outcome.FAILED, Outcome.FAILED);
 		}
 	}
 

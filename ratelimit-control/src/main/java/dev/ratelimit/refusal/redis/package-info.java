@@ -1,5 +1,6 @@
 /**
- * The history of refusals in Redis.
+ * {@link RedisRefusals} keeps the history of refusals in Redis, written by
+ * {@link RefusalCodec}.
  */
 @NullMarked
 package dev.ratelimit.refusal.redis;

@@ -29,6 +29,7 @@ import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.ConflictException;
 import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.Forgotten;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
@@ -41,14 +42,17 @@ import dev.ratelimit.store.StoreWrite;
  * keeps or loses it as a whole. All keys share a hash tag, so that a cluster can run it.
  *
  * <p>
- * Nothing expires, but the audit trail is cut. The records are worth more than counters:
- * they need a Redis that does not evict and that writes to disk.
+ * Nothing expires, but the audit trail is cut and deleted records are
+ * {@linkplain Forgotten forgotten} after a while. The records are worth more than
+ * counters: they need a Redis that does not evict and that writes to disk.
  */
 public final class RedisPolicyStore implements PolicyStore, AutoCloseable {
 
 	private static final LuaScript WRITE = LuaScript.named("policies-write");
 
 	private static final LuaScript CHANGES = LuaScript.named("policies-changes");
+
+	private static final LuaScript FORGET = LuaScript.named("policies-forget");
 
 	private static final LuaScript LEAD = LuaScript.named("policies-lead");
 
@@ -124,8 +128,24 @@ public final class RedisPolicyStore implements PolicyStore, AutoCloseable {
 	}
 
 	@Override
-	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
-		return write(() -> StoreWrite.restoring(storeId, revision, records)).thenApply((versions) -> null);
+	public CompletionStage<Void> restore(String storeId, long revision, long version, List<RecordVersion> records) {
+		return write(() -> StoreWrite.restoring(storeId, revision, version, records)).thenApply((versions) -> null);
+	}
+
+	@Override
+	public CompletionStage<Void> forget(List<RecordVersion> deletions, Seen seen) {
+		if (deletions.size() > MAX_EDITS) {
+			return CompletableFuture.failedStage(new IllegalArgumentException(
+					"at most " + MAX_EDITS + " records can be forgotten at once, but these are " + deletions.size()));
+		}
+		List<String> keys = new ArrayList<>(List.of("meta", "versions", "heads", "order"));
+		List<Object> arguments = new ArrayList<>(List.of(seen.name(), seen.revision()));
+		for (RecordVersion deletion : deletions) {
+			keys.add("history:" + deletion.key().name());
+			arguments.addAll(List.of(deletion.key().name(), deletion.revision()));
+		}
+		return call(FORGET, keys, arguments).thenCompose((reply) -> (number(reply.get(0)) >= 0)
+				? CompletableFuture.completedStage(null) : CompletableFuture.failedStage(new StoreLostException()));
 	}
 
 	private CompletionStage<List<RecordVersion>> write(Supplier<StoreWrite> wanted) {
@@ -138,7 +158,7 @@ public final class RedisPolicyStore implements PolicyStore, AutoCloseable {
 		}
 		List<String> keys = new ArrayList<>(List.of("meta", "versions", "heads", "order"));
 		List<Object> arguments = new ArrayList<>(List.of(this.channel, SIGNAL, candidateId(), write.storeId(),
-				write.revision(), write.seen().name(), write.seen().revision(), KEPT_VERSIONS));
+				write.revision(), write.seen().name(), write.seen().revision(), KEPT_VERSIONS, write.version()));
 		for (StoreWrite.Entry entry : write.entries()) {
 			keys.add("history:" + entry.key().name());
 			arguments.addAll(List.of(entry.key().name(), (entry.expect() != null) ? entry.expect() : "",
@@ -246,7 +266,8 @@ public final class RedisPolicyStore implements PolicyStore, AutoCloseable {
 		for (int i = 0; i < found.size(); i += 2) {
 			versions.add(RecordCodec.version(RecordKey.named(text((byte[]) found.get(i))), (byte[]) found.get(i + 1)));
 		}
-		return new Changes(text((byte[]) reply.get(0)), number(reply.get(1)), List.copyOf(versions));
+		return new Changes(text((byte[]) reply.get(0)), number(reply.get(1)), List.copyOf(versions),
+				new Forgotten(number(reply.get(3)), number(reply.get(4))));
 	}
 
 	private CompletionStage<List<Object>> call(LuaScript script, List<String> keys, List<?> arguments) {

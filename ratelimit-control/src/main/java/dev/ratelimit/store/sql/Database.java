@@ -29,9 +29,6 @@ final class Database implements AutoCloseable {
 	/** For connections that no call waits for: a cold driver needs more than 1 s. */
 	private static final Duration CONNECT = Duration.ofSeconds(5);
 
-	/** Writers queue on one row: more connections would not be faster. */
-	private static final int CONNECTIONS = 4;
-
 	/** Free the row that writers queue on after the instance that locked it died. */
 	private static final String SERVER_LIMITS = """
 			SET statement_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s'""";
@@ -52,11 +49,11 @@ final class Database implements AutoCloseable {
 	 * Makes its own connections, even if it is given a pool: an application that uses up
 	 * its pool must not cut the limiter off from its policies.
 	 */
-	Database(ConnectionFactory factory) {
+	Database(ConnectionFactory factory, int connections) {
 		this.factory = (factory instanceof ConnectionPool shared) ? shared.unwrap() : factory;
 		this.pool = new ConnectionPool(ConnectionPoolConfiguration.builder(new LimitedFactory(this.factory))
 			.initialSize(0)
-			.maxSize(CONNECTIONS)
+			.maxSize(connections)
 			.maxIdleTime(Duration.ofMinutes(1))
 			.maxAcquireTime(DEADLINE)
 			.maxCreateConnectionTime(DEADLINE)
@@ -92,10 +89,14 @@ final class Database implements AutoCloseable {
 				(connection, error) -> connection.close(), Connection::close);
 	}
 
-	/** Bounded: the pool would wait for a frozen database. */
 	@Override
 	public void close() {
-		this.pool.disposeLater().timeout(DEADLINE).onErrorComplete().block();
+		closing().block();
+	}
+
+	/** Bounded: the pool would wait for a frozen database. */
+	Mono<Void> closing() {
+		return this.pool.disposeLater().timeout(DEADLINE).onErrorComplete();
 	}
 
 	static boolean hasState(Throwable error, Set<String> states) {

@@ -26,12 +26,14 @@ record RecordWrite(StoreWrite write) {
 	static final String CHANNEL = "ratelimit_policies";
 
 	private static final String TAKE_REVISIONS = """
-			INSERT INTO ratelimit_store (one, store_id, revision)
-			VALUES (1, CASE WHEN $1::text = '' THEN gen_random_uuid()::text ELSE $1::text END, $2::bigint + $3::bigint)
+			INSERT INTO ratelimit_store (one, store_id, revision, forgotten_version)
+			VALUES (1, CASE WHEN $1::text = '' THEN gen_random_uuid()::text ELSE $1::text END, $2::bigint + $3::bigint,
+				$4::bigint)
 			ON CONFLICT (one) DO UPDATE SET
 				store_id = CASE WHEN $1::text = '' THEN ratelimit_store.store_id ELSE excluded.store_id END,
-				revision = GREATEST(ratelimit_store.revision, $2::bigint) + $3::bigint
-			RETURNING store_id, revision, clock_timestamp()""";
+				revision = GREATEST(ratelimit_store.revision, $2::bigint) + $3::bigint,
+				forgotten_version = GREATEST(ratelimit_store.forgotten_version, $4::bigint)
+			RETURNING store_id, revision, clock_timestamp(), forgotten_version""";
 
 	private static final String NEWEST = """
 			SELECT %s FROM ratelimit_record r
@@ -79,8 +81,9 @@ record RecordWrite(StoreWrite write) {
 	private Mono<Last> takeRevisions(Session session) {
 		long count = this.write.entries().size();
 		return session
-			.rows(TAKE_REVISIONS, (row) -> new Last(Rows.text(row, 0), Rows.number(row, 1), Rows.time(row, 2)),
-					this.write.storeId(), this.write.revision(), count)
+			.rows(TAKE_REVISIONS,
+					(row) -> new Last(Rows.text(row, 0), Rows.number(row, 1), Rows.time(row, 2), Rows.number(row, 3)),
+					this.write.storeId(), this.write.revision(), count, this.write.version())
 			.single()
 			.doOnNext((last) -> {
 				if (!this.write.seen().isIn(last.storeId(), last.revision() - count)) {
@@ -99,7 +102,7 @@ record RecordWrite(StoreWrite write) {
 		long revision = last.revision() - this.write.entries().size();
 		List<RecordVersion> versions = new ArrayList<>();
 		for (StoreWrite.Entry entry : this.write.entries()) {
-			versions.add(entry.after(newest.get(entry.key()), ++revision, last.time()));
+			versions.add(entry.after(newest.get(entry.key()), last.forgotten(), ++revision, last.time()));
 		}
 		return versions;
 	}
@@ -119,16 +122,20 @@ record RecordWrite(StoreWrite write) {
 			.then(old ? session.run(REMOVE_OLD, kinds, ids, numbers, (long) PolicyStore.KEPT_VERSIONS) : Mono.empty());
 	}
 
-	private static <T> String[] strings(List<T> values, Function<T, ? extends @Nullable String> part) {
+	static <T> String[] strings(List<T> values, Function<T, ? extends @Nullable String> part) {
 		return values.stream().map(part).toArray(String[]::new);
 	}
 
-	private static Long[] numbers(List<RecordVersion> versions, Function<RecordVersion, Long> number) {
+	static Long[] numbers(List<RecordVersion> versions, Function<RecordVersion, Long> number) {
 		return versions.stream().map(number).toArray(Long[]::new);
 	}
 
-	/** The store after it has given the revisions, and the database's time. */
-	private record Last(String storeId, long revision, Instant time) {
+	/**
+	 * The store after it has given the revisions, and the database's time.
+	 *
+	 * @param forgotten highest version of a forgotten deletion
+	 */
+	private record Last(String storeId, long revision, Instant time, long forgotten) {
 	}
 
 }

@@ -30,7 +30,8 @@ final class Schema {
 	private static final Logger logger = LoggerFactory.getLogger(Schema.class);
 
 	private static final List<Migration> MIGRATIONS = List.of(Migration.read(1, "V1__records.sql"),
-			Migration.read(2, "V2__sums.sql"), Migration.read(3, "V3__audit_chain.sql"));
+			Migration.read(2, "V2__sums.sql"), Migration.read(3, "V3__audit_chain.sql"),
+			Migration.read(4, "V4__forgotten.sql"));
 
 	private static final String CREATE = """
 			CREATE TABLE IF NOT EXISTS ratelimit_schema (

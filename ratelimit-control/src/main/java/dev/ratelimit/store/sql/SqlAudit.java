@@ -57,10 +57,17 @@ final class SqlAudit {
 
 	private final Database database;
 
+	private final Database scans;
+
 	private final Schema schema;
 
-	SqlAudit(Database database, Schema schema) {
+	/**
+	 * Creates a trail.
+	 * @param scans connections for readers of many pages
+	 */
+	SqlAudit(Database database, Database scans, Schema schema) {
 		this.database = database;
+		this.scans = scans;
 		this.schema = schema;
 	}
 
@@ -73,14 +80,18 @@ final class SqlAudit {
 	}
 
 	Mono<List<AuditEntry>> page(@Nullable AuditPosition before, int limit) {
-		AuditPosition end = (before != null) ? before : AuditPosition.END;
-		return this.schema.run((session) -> session
-			.rows(READ, SqlAudit::entry, end.time().truncatedTo(ChronoUnit.MICROS), end.sequence(), (long) limit)
-			.collectList());
+		return page(this.database, before, limit);
 	}
 
 	Mono<List<AuditEntry>> scan(@Nullable AuditPosition before) {
-		return page(before, PAGE);
+		return page(this.scans, before, PAGE);
+	}
+
+	private Mono<List<AuditEntry>> page(Database database, @Nullable AuditPosition before, int limit) {
+		AuditPosition end = (before != null) ? before : AuditPosition.END;
+		return this.schema.with((notifies) -> database.run((session) -> session
+			.rows(READ, SqlAudit::entry, end.time().truncatedTo(ChronoUnit.MICROS), end.sequence(), (long) limit)
+			.collectList()));
 	}
 
 	Mono<AuditHead> head() {

@@ -23,6 +23,7 @@ import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.Edit;
+import dev.ratelimit.store.Forgotten;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
@@ -38,7 +39,7 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 
 	/** One statement, so that both parts come from one state of the database. */
 	private static final String CHANGES = """
-			SELECT %s, s.store_id, s.revision AS last FROM ratelimit_store s
+			SELECT %s, s.store_id, s.revision AS last, s.forgotten_revision, s.forgotten_version FROM ratelimit_store s
 			LEFT JOIN (
 				SELECT h.* FROM ratelimit_record r
 				JOIN ratelimit_record_version h ON h.kind = r.kind AND h.id = r.id AND h.version = r.version
@@ -64,7 +65,13 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 			WHERE expires_at < now() - INTERVAL '1 hour' AND task IN (
 				SELECT l.task FROM ratelimit_leader l WHERE l.expires_at < now() - INTERVAL '1 hour' LIMIT $1)""";
 
+	/** Writers queue on one row: more connections would not be faster. */
+	private static final int CONNECTIONS = 4;
+
 	private final Database database;
+
+	/** One connection, so that reading the whole audit trail holds nobody up. */
+	private final Database scans;
 
 	private final Schema schema;
 
@@ -79,15 +86,16 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	private final Disposable.Composite subscriptions = Disposables.composite();
 
 	/**
-	 * Creates a store with at most four connections, and one more for each subscription.
-	 * Of a pool it uses only the factory inside.
+	 * Creates a store with at most four connections, one more for scans of the audit
+	 * trail, and one for each subscription. Of a pool it uses only the factory inside.
 	 */
 	public SqlPolicyStore(ConnectionFactory factory) {
-		this.database = new Database(factory);
+		this.database = new Database(factory, CONNECTIONS);
+		this.scans = new Database(factory, 1);
 		this.schema = new Schema(this.database);
 		this.notifications = new Notifications(this.database, this.schema);
 		this.sums = new SqlFleetSums(this.schema, System::nanoTime);
-		this.audit = new SqlAudit(this.database, this.schema);
+		this.audit = new SqlAudit(this.database, this.scans, this.schema);
 		this.leaders = new ExpiredRows(this.schema, REMOVE_LEADERS, System::nanoTime);
 	}
 
@@ -105,8 +113,16 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	}
 
 	@Override
-	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
-		return write(() -> StoreWrite.restoring(storeId, revision, records)).then().toFuture();
+	public CompletionStage<Void> restore(String storeId, long revision, long version, List<RecordVersion> records) {
+		return write(() -> StoreWrite.restoring(storeId, revision, version, records)).then().toFuture();
+	}
+
+	@Override
+	public CompletionStage<Void> forget(List<RecordVersion> deletions, Seen seen) {
+		return Mono.fromSupplier(() -> new ForgottenRecords(deletions, seen))
+			.flatMap((forgotten) -> this.schema.with((notifies) -> this.database.transaction(forgotten::run)))
+			.then()
+			.toFuture();
 	}
 
 	@Override
@@ -162,7 +178,7 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	@Override
 	public void close() {
 		this.subscriptions.dispose();
-		this.database.close();
+		Mono.when(this.scans.closing(), this.database.closing()).block();
 	}
 
 	private Mono<List<RecordVersion>> write(Supplier<StoreWrite> wanted) {
@@ -178,13 +194,14 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	private static Changes changes(List<Changes> rows) {
 		List<RecordVersion> versions = rows.stream().flatMap((row) -> row.versions().stream()).toList();
 		return rows.isEmpty() ? new Changes("", 0, List.of())
-				: new Changes(rows.get(0).storeId(), rows.get(0).revision(), versions);
+				: new Changes(rows.get(0).storeId(), rows.get(0).revision(), versions, rows.get(0).forgotten());
 	}
 
 	/** A store without records has one row, with its own columns alone. */
 	private static Changes change(Readable row) {
 		List<RecordVersion> version = (row.get(0, String.class) != null) ? List.of(Rows.version(row)) : List.of();
-		return new Changes(Rows.text(row, 8), Rows.number(row, 9), version);
+		return new Changes(Rows.text(row, 8), Rows.number(row, 9), version,
+				new Forgotten(Rows.number(row, 10), Rows.number(row, 11)));
 	}
 
 }

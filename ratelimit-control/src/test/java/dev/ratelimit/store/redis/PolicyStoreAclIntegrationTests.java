@@ -27,6 +27,7 @@ import dev.ratelimit.store.AuditScan;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordVersion;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.store.Snapshot;
 import dev.ratelimit.testing.RedisServer;
 
@@ -124,7 +125,11 @@ class PolicyStoreAclIntegrationTests {
 		for (int i = 0; i < PolicyStore.KEPT_VERSIONS; i++) {
 			last = instance.write(KEY, "{}");
 		}
-		instance.store.restore("restored", 0, List.of(last)).toCompletableFuture().join();
+		instance.store.restore("restored", 0, 0, List.of(last)).toCompletableFuture().join();
+		RecordVersion deleted = instance.write(KEY, null);
+		String id = join(instance.store.changesSince(0, 1)).storeId();
+		join(instance.store.forget(List.of(deleted), new Seen(id, 1)));
+		assertThat(join(instance.store.changesSince(0, 1)).versions()).isEmpty();
 		server.flush();
 		Awaitility.await().until(() -> instance.replica.state().incident() != null);
 		instance.replica.reseed().toCompletableFuture().join();

@@ -102,6 +102,16 @@ class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 		store.changesSince(0, 1).toCompletableFuture().join();
 		assertThat(quickest(() -> write(store, edits.subList(0, PolicyStore.MAX_EDITS)))).isLessThan(1_500);
 		assertThat(quickest(() -> store.changesSince(0, 10_000).toCompletableFuture().join())).isLessThan(1_500);
+		assertThat(quickest(() -> {
+			List<RecordVersion> deletions = write(store,
+					edits.stream()
+						.limit(PolicyStore.MAX_EDITS)
+						.map((edit) -> new Edit(edit.key(), null, null))
+						.toList());
+			String id = store.changesSince(0, 1).toCompletableFuture().join().storeId();
+			RedisServers.standalone().cli("CONFIG", "RESETSTAT");
+			store.forget(deletions, new Seen(id, 1)).toCompletableFuture().join();
+		})).isLessThan(1_500);
 	}
 
 	/**
@@ -121,8 +131,11 @@ class RedisPolicyStoreIntegrationTests extends RedisPolicyStoreContract {
 		return store.audit(before, 2).toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
 	}
 
-	private static void write(PolicyStore store, List<Edit> edits) {
-		store.write(edits, Seen.NOTHING, "ann", "because").toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
+	private static List<RecordVersion> write(PolicyStore store, List<Edit> edits) {
+		return store.write(edits, Seen.NOTHING, "ann", "because")
+			.toCompletableFuture()
+			.orTimeout(5, TimeUnit.SECONDS)
+			.join();
 	}
 
 	private static List<Edit> edits(int count) {

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import dev.ratelimit.store.Changes;
 import dev.ratelimit.store.ConfirmationException;
+import dev.ratelimit.store.ForwardingStore;
 import dev.ratelimit.store.PolicyStore;
 import dev.ratelimit.store.RecordKey;
 import dev.ratelimit.store.RecordKey.Kind;
@@ -273,6 +274,26 @@ class ReplicaIntegrationTests {
 		within(5).until(() -> later.replica.state().origin() == Origin.STORE);
 		assertThat(later.body(ORDERS)).isEqualTo("1");
 		assertThat(later.replica.snapshot(0).records()).hasSize(601);
+	}
+
+	@Test
+	void reseededStoreStillNumbersARecordAboveItsForgottenVersions() {
+		PolicyInstance one = start();
+		for (int i = 1; i < 5; i++) {
+			one.write(SEARCH, "" + i);
+		}
+		RecordVersion deleted = one.write(SEARCH, null);
+		RecordVersion known = one.write(ORDERS, "1");
+		within(2).until(() -> one.has(known));
+		one.store.forget(List.of(deleted), one.replica.seen()).toCompletableFuture().join();
+		tell();
+		within(10).until(() -> one.replica.get(SEARCH) == null);
+		this.server.flush();
+		tell();
+		within(10).until(() -> one.replica.state().incident() != null);
+		one.replica.reseed().toCompletableFuture().join();
+		assertThat(one.write(SEARCH, "6").version()).isEqualTo(6);
+		assertThat(one.write(ORDERS, "2").version()).isEqualTo(2);
 	}
 
 	@Test

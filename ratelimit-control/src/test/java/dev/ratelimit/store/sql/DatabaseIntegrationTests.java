@@ -117,7 +117,7 @@ class DatabaseIntegrationTests {
 
 	@Test
 	void serverEndsWhatAVanishedInstanceLeftBehind() {
-		Database database = new Database(this.stores.factory(PostgresServer.USER));
+		Database database = new Database(this.stores.factory(PostgresServer.USER), 4);
 		for (String setting : List.of("statement_timeout", "idle_in_transaction_session_timeout")) {
 			assertThat(join(database
 				.run((session) -> session.rows("SHOW " + setting, (row) -> row.get(0, String.class)).single())

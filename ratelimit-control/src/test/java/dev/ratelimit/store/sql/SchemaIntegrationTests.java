@@ -43,15 +43,16 @@ class SchemaIntegrationTests {
 		assertThat(this.stores.query(TABLES)).containsExactly("ratelimit_audit", "ratelimit_audit_chain",
 				"ratelimit_leader", "ratelimit_record", "ratelimit_record_version", "ratelimit_schema",
 				"ratelimit_store", "ratelimit_sum");
-		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql",
-				"V3__audit_chain.sql");
+		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql", "V3__audit_chain.sql",
+				"V4__forgotten.sql");
 	}
 
 	@Test
 	void tablesOfTheVersionBeforeGetWhatIsNew() {
 		join(this.stores.open().write(EDITS, Seen.NOTHING, "ann", "because"));
 		this.stores
-			.execute("DELETE FROM ratelimit_schema WHERE version > 1; DROP TABLE ratelimit_sum, ratelimit_audit_chain");
+			.execute("DELETE FROM ratelimit_schema WHERE version > 1; DROP TABLE ratelimit_sum, ratelimit_audit_chain; "
+					+ "ALTER TABLE ratelimit_store DROP COLUMN forgotten_revision, DROP COLUMN forgotten_version");
 		this.stores.execute("""
 				ALTER TABLE ratelimit_audit DROP COLUMN entry_id, DROP COLUMN attempted_at, DROP COLUMN chain_number,
 				DROP COLUMN previous_hash, DROP COLUMN hash""");
@@ -65,8 +66,8 @@ class SchemaIntegrationTests {
 		join(updated.audit(SqlStoreDocs.entry(), null));
 		assertThat(join(updated.audit(null, 10))).extracting((entry) -> entry.attempt().reason())
 			.containsExactly("because", "before");
-		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql",
-				"V3__audit_chain.sql");
+		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql", "V3__audit_chain.sql",
+				"V4__forgotten.sql");
 	}
 
 	@Test
@@ -78,7 +79,7 @@ class SchemaIntegrationTests {
 				.ignoreExceptions()
 				.until(() -> fleet.stream().allMatch((store) -> join(store.changesSince(0, 1)).revision() == 0));
 			assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql",
-					"V3__audit_chain.sql");
+					"V3__audit_chain.sql", "V4__forgotten.sql");
 			this.stores.close();
 			this.stores.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
 		}
@@ -89,8 +90,8 @@ class SchemaIntegrationTests {
 		join(this.stores.open().changesSince(0, 1));
 		this.stores.execute("DELETE FROM ratelimit_schema; DROP TABLE ratelimit_record_version, ratelimit_audit");
 		assertThat(join(this.stores.open().write(EDITS, Seen.NOTHING, "ann", "because"))).hasSize(1);
-		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql",
-				"V3__audit_chain.sql");
+		assertThat(this.stores.query(APPLIED)).containsExactly("V1__records.sql", "V2__sums.sql", "V3__audit_chain.sql",
+				"V4__forgotten.sql");
 	}
 
 	@Test
@@ -118,10 +119,14 @@ class SchemaIntegrationTests {
 		assertThat(join(restricted.write(EDITS, Seen.NOTHING, "ann", "because"))).hasSize(1);
 		List<RecordVersion> versions = join(restricted.changesSince(0, 1)).versions();
 		assertThat(versions).hasSize(1);
-		join(restricted.restore("restored", 0, versions));
+		join(restricted.restore("restored", 0, 0, versions));
 		for (int i = 0; i < PolicyStore.KEPT_VERSIONS; i++) {
 			join(restricted.write(List.of(new Edit(versions.get(0).key(), "2", null)), Seen.NOTHING, "ann", ""));
 		}
+		List<RecordVersion> deleted = join(
+				restricted.write(List.of(new Edit(versions.get(0).key(), null, null)), Seen.NOTHING, "ann", ""));
+		join(restricted.forget(deleted, new Seen("restored", 1)));
+		assertThat(join(restricted.changesSince(0, 1)).versions()).isEmpty();
 		join(restricted.audit(SqlStoreDocs.entry(), null));
 		join(restricted.audit(SqlStoreDocs.entry(), join(restricted.audit(null, 1)).get(0).position()));
 		assertThat(join(restricted.auditHead()).number()).isEqualTo(2);

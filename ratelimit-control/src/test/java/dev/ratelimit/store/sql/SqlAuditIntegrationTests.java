@@ -1,5 +1,9 @@
 package dev.ratelimit.store.sql;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
@@ -9,7 +13,11 @@ import org.junit.jupiter.api.Test;
 import dev.ratelimit.store.AuditChainContract;
 import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
+import dev.ratelimit.store.Edit;
 import dev.ratelimit.store.PolicyStore;
+import dev.ratelimit.store.RecordKey;
+import dev.ratelimit.store.RecordKey.Kind;
+import dev.ratelimit.store.Seen;
 import dev.ratelimit.testing.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -87,6 +95,23 @@ class SqlAuditIntegrationTests extends AuditChainContract {
 		retriedRemoval(newest);
 		assertThat(count()).isEqualTo(4);
 		assertThat(verify().broken()).isNull();
+	}
+
+	@Test
+	void writeDoesNotWaitForScansThatHang() {
+		add(0, 1);
+		this.stores.holding("LOCK TABLE ratelimit_audit IN ACCESS EXCLUSIVE MODE",
+				() -> Awaitility.await().atMost(Duration.ofMinutes(1)).ignoreExceptions().until(() -> {
+					List<CompletableFuture<?>> scans = IntStream.range(0, 8)
+						.<CompletableFuture<?>>mapToObj((i) -> this.store.scanAudit(null).toCompletableFuture())
+						.toList();
+					this.store
+						.write(List.of(new Edit(new RecordKey(Kind.POLICY, "orders"), "1", null)), Seen.NOTHING, "ann",
+								"")
+						.toCompletableFuture()
+						.get();
+					return scans.stream().noneMatch(CompletableFuture::isDone);
+				}));
 	}
 
 	private void retriedRemoval(AuditPosition newest) {

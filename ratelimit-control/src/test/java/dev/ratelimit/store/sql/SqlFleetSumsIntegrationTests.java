@@ -22,7 +22,7 @@ class SqlFleetSumsIntegrationTests extends FleetSumsContract {
 
 	private final SqlStores stores = new SqlStores(PostgresServer.shared());
 
-	private final Database database = new Database(this.stores.factory(PostgresServer.USER));
+	private final Database database = new Database(this.stores.factory(PostgresServer.USER), 4);
 
 	private final AtomicLong nanoTime = new AtomicLong();
 

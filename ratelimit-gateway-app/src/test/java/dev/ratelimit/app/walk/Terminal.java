@@ -17,8 +17,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 /**
  * Runs the commands of the docs without a shell, which not every machine that builds has.
- * It knows variables, {@code curl}, a loop over {@code seq} and the filters that are used
- * there; anything else is an error.
+ * It knows variables, {@code curl}, {@code redis-cli}, a loop over {@code seq} and the
+ * filters that are used there; anything else is an error.
  */
 final class Terminal {
 
@@ -32,8 +32,11 @@ final class Terminal {
 
 	private final Curl curl;
 
-	Terminal(Curl curl) {
+	private final RedisCli redis;
+
+	Terminal(Curl curl, RedisCli redis) {
 		this.curl = curl;
+		this.redis = redis;
 	}
 
 	/** What the commands print. */
@@ -85,10 +88,13 @@ final class Terminal {
 		}
 		List<String> pipeline = ShellText.split(command, '|');
 		List<String> words = words(pipeline.get(0));
-		if (!words.get(0).equals("curl")) {
-			throw new IllegalArgumentException(command);
-		}
-		return filter(this.curl.run(words.subList(1, words.size())), pipeline);
+		List<String> arguments = words.subList(1, words.size());
+		String output = switch (words.get(0)) {
+			case "curl" -> this.curl.run(arguments);
+			case "redis-cli" -> this.redis.run(arguments);
+			default -> throw new IllegalArgumentException(command);
+		};
+		return filter(output, pipeline);
 	}
 
 	private String filter(String input, List<String> pipeline) {

@@ -45,11 +45,10 @@ class WalkThroughIntegrationTests {
 		docs = WalkThrough.read("A walk-through");
 		redis = RedisServer.start();
 		gateways = Stream.of(1, 2).map((number) -> gateway()).toList();
-		walk = new Walk(
-				new Terminal(
-						new Curl(Map.of("localhost:8080", port(0, "server"), "localhost:8081", port(0, "management"),
-								"localhost:8090", port(1, "server"), "localhost:8091", port(1, "management")))),
-				() -> gateways);
+		walk = new Walk(new Terminal(
+				new Curl(Map.of("localhost:8080", port(0, "server"), "localhost:8081", port(0, "management"),
+						"localhost:8090", port(1, "server"), "localhost:8091", port(1, "management"))),
+				new RedisCli(redis)), () -> gateways);
 		follow("");
 	}
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.store.redis;
+package dev.ratelimit.store;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -7,25 +7,14 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongConsumer;
 
-import dev.ratelimit.store.AuditEntry;
-import dev.ratelimit.store.AuditHead;
-import dev.ratelimit.store.AuditPosition;
-import dev.ratelimit.store.AuditRecord;
-import dev.ratelimit.store.Changes;
-import dev.ratelimit.store.Edit;
-import dev.ratelimit.store.PolicyStore;
-import dev.ratelimit.store.RecordKey;
-import dev.ratelimit.store.RecordVersion;
-import dev.ratelimit.store.Seen;
-
 /**
  * A real store, for tests that look at or change what passes.
  */
-abstract class ForwardingStore implements PolicyStore {
+public abstract class ForwardingStore implements PolicyStore {
 
 	private final PolicyStore store;
 
-	ForwardingStore(PolicyStore store) {
+	protected ForwardingStore(PolicyStore store) {
 		this.store = store;
 	}
 
@@ -40,8 +29,13 @@ abstract class ForwardingStore implements PolicyStore {
 	}
 
 	@Override
-	public CompletionStage<Void> restore(String storeId, long revision, List<RecordVersion> records) {
-		return this.store.restore(storeId, revision, records);
+	public CompletionStage<Void> restore(String storeId, long revision, long version, List<RecordVersion> records) {
+		return this.store.restore(storeId, revision, version, records);
+	}
+
+	@Override
+	public CompletionStage<Void> forget(List<RecordVersion> deletions, Seen seen) {
+		return this.store.forget(deletions, seen);
 	}
 
 	@Override

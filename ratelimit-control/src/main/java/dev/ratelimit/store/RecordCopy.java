@@ -1,0 +1,78 @@
+package dev.ratelimit.store;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The records of an instance. One thread writes, others read.
+ */
+final class RecordCopy {
+
+	private final Map<RecordKey, RecordVersion> records = new ConcurrentHashMap<>();
+
+	private volatile Forgotten forgotten;
+
+	RecordCopy(Snapshot start) {
+		this.forgotten = start.forgotten();
+		put(start.records());
+	}
+
+	/** The newest version, which may be a deletion. */
+	@Nullable RecordVersion get(RecordKey key) {
+		return this.records.get(key);
+	}
+
+	List<RecordVersion> all() {
+		return List.copyOf(this.records.values());
+	}
+
+	Map<RecordKey, RecordVersion> byKey() {
+		return Map.copyOf(this.records);
+	}
+
+	Forgotten forgotten() {
+		return this.forgotten;
+	}
+
+	void put(List<RecordVersion> versions) {
+		versions.forEach((version) -> this.records.put(version.key(), version));
+	}
+
+	/** Drops the deletions that the store has dropped, all of which were read. */
+	void forget(Forgotten forgotten) {
+		if (forgotten.revision() > this.forgotten.revision()) {
+			this.records.values()
+				.removeIf((version) -> version.deleted() && version.revision() <= forgotten.revision());
+		}
+		this.forgotten = new Forgotten(forgotten.revision(), Math.max(forgotten.version(), this.forgotten.version()));
+	}
+
+	/**
+	 * Takes everything that the store has, and drops the rest.
+	 * @return what has changed; a dropped record as a deletion
+	 */
+	List<RecordVersion> replace(StoreReader.Contents all) {
+		List<RecordVersion> changed = new ArrayList<>();
+		all.records().forEach((key, version) -> {
+			if (!version.equals(this.records.put(key, version))) {
+				changed.add(version);
+			}
+		});
+		long highest = Math.max(all.forgotten().version(), this.forgotten.version());
+		for (RecordVersion version : all()) {
+			if (!all.records().containsKey(version.key())) {
+				this.records.remove(version.key());
+				highest = Math.max(highest, version.version());
+				changed.add(new RecordVersion(version.key(), version.version(), version.revision(), null,
+						version.actor(), version.time(), version.reason()));
+			}
+		}
+		this.forgotten = new Forgotten(all.forgotten().revision(), highest);
+		return changed;
+	}
+
+}
