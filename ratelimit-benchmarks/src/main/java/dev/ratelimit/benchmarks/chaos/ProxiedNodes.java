@@ -23,7 +23,7 @@ import dev.ratelimit.testing.ChaosProxy;
  * has its own and announces the proxy's port, so clients are led through the proxies.
  * Replicas follow the announced ports too: a fault also hits replication.
  */
-public final class ProxiedNodes implements AutoCloseable {
+final class ProxiedNodes implements AutoCloseable {
 
 	private static final String ANNOUNCED = "cluster-announce-port";
 

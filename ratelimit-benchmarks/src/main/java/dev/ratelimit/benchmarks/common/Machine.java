@@ -77,6 +77,12 @@ public record Machine(double ownSeconds, double busy, double stolen, double all)
 				this.all - earlier.all);
 	}
 
+	/** What happened then and in another time. */
+	public Machine plus(Machine other) {
+		return new Machine(this.ownSeconds + other.ownSeconds, this.busy + other.busy, this.stolen + other.stolen,
+				this.all + other.all);
+	}
+
 	/** How many processors worked for anybody. */
 	public double busyCores() {
 		return this.busy / this.all * cores();

@@ -47,7 +47,7 @@ public final class Product {
 						add(path, files);
 					}
 				}
-				else if (path.getFileName().toString().startsWith("ratelimit-") && Files.exists(path)) {
+				else if (entry.endsWith(".jar") && Files.exists(path)) {
 					try (FileSystem jar = FileSystems.newFileSystem(path)) {
 						add(jar.getPath("/"), files);
 					}

@@ -61,9 +61,8 @@ final class Accuracy implements Experiment {
 					.withSplit(mode.split())
 					.withDeadline(1_000);
 				List<Outcomes> outcomes = Setting.with(Collections.nCopies(instances, spec),
-						(all) -> InstanceProcess.run(all, order, (start) -> {
-						}));
-				outcomes.forEach((each) -> watch.add(each.cpuSeconds()));
+						(all) -> watch.during(() -> InstanceProcess.run(all, order, (start) -> {
+						})));
 				Judged judged = new Judged(mode, order, outcomes);
 				judged.add(table, verdicts);
 				plot.line(mode.text(), judged.distribution());

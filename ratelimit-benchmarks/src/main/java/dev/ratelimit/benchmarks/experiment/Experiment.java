@@ -2,7 +2,7 @@ package dev.ratelimit.benchmarks.experiment;
 
 import dev.ratelimit.benchmarks.lab.LabResult;
 
-/** One of the six. */
+/** One of them. */
 interface Experiment {
 
 	LabResult run(Setting setting) throws Exception;

@@ -25,18 +25,14 @@ import dev.ratelimit.benchmarks.lab.LabResult;
  * <p>
  * {@code java -jar ratelimit-benchmarks/target/ratelimit-benchmarks.jar experiment all --quick}
  */
-@Command(name = "experiment",
-		description = "The experiments of the lab: 1 strict or leased, 2 size of leases, 3 one hot key, 4 failure modes, "
-				+ "5 accuracy, 6 a protected service.",
-		mixinStandardHelpOptions = true)
+@Command(name = "experiment", description = "The experiments of the lab: 1 strict or leased, 4 failure modes, "
+		+ "5 accuracy, 6 a protected service.", mixinStandardHelpOptions = true)
 public final class ExperimentCommand implements Callable<Integer> {
 
 	private static final Map<String, Experiment> ALL = new LinkedHashMap<>();
 
 	static {
 		ALL.put("1", new StrictOrLeased());
-		ALL.put("2", new LeaseSweep());
-		ALL.put("3", new HotKey());
 		ALL.put("4", new FailureModes());
 		ALL.put("5", new Accuracy());
 		ALL.put("6", new ProtectedService());

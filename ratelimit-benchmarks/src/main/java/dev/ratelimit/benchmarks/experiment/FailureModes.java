@@ -46,28 +46,29 @@ final class FailureModes implements Experiment {
 				ChaosProxy proxy = ChaosProxy.before(redis.uri().getHost(), redis.uri().getPort())) {
 			machine = Setting.machine(redis);
 			Watch watch = new Watch(redis);
-			outage(setting, proxy, tables, verdicts, plot).forEach((each) -> watch.add(each.cpuSeconds()));
+			outage(setting, watch, proxy, tables, verdicts, plot);
 			bottleneck = watch.bottleneck();
 		}
 		plot.write(setting.folder().file("experiment-4.svg"));
 		new Failover(setting).run(tables, verdicts);
-		return new LabResult("Experiment 4: failure modes", machine, tables, verdicts,
-				bottleneck,
-				List.of("Processors are those of the first part, before the fail-over.", "Dead: every connection is reset, and new ones are refused. Slow: every reply is 50 ms late."));
+		return new LabResult("Experiment 4: failure modes", machine, tables, verdicts, bottleneck,
+				List.of("Processors are those of the first part, before the fail-over.",
+						"Dead: every connection is reset, and new ones are refused. Slow: every reply is 50 ms late."));
 	}
 
-	private static List<Outcomes> outage(Setting setting, ChaosProxy proxy, List<Table> tables, List<Verdict> verdicts, Plot plot) throws Exception {
+	private static void outage(Setting setting, Watch watch, ChaosProxy proxy, List<Table> tables,
+			List<Verdict> verdicts, Plot plot) throws Exception {
 		List<Phase> phases = phases(setting);
 		Order order = order(phases.get(phases.size() - 1).to());
 		List<Outcomes> outcomes = Setting.with(specs(proxy.uri().toURI().toString(), false),
-				(instances) -> InstanceProcess.run(instances, order, (start) -> {
+				(instances) -> watch.during(() -> InstanceProcess.run(instances, order, (start) -> {
 					for (Phase phase : phases) {
 						awaitMillis(start + phase.from() * 1_000L);
 						Setting.progress("experiment 4: Redis %s until second %d of %d", phase.name(), phase.to(),
 								order.seconds());
 						phase.fault().inject(proxy);
 					}
-				}));
+				})));
 		Table table = new Table(String.format(Locale.ROOT,
 				"%,.0f checks/s each; half of the callers at %.1f times their limit of %d/s, half at %.1f times:",
 				order.rate(), OVER, PERMITS, WITHIN),
@@ -93,7 +94,6 @@ final class FailureModes implements Experiment {
 		verdicts.add(Verdict.bound("allow: the failure mode refuses nobody", outcomes.get(0).degradedWithin() == 0,
 				outcomes.get(0).degradedWithin() + " refusals"));
 		tables.add(refused);
-		return outcomes;
 	}
 
 	static Order order(int seconds) {

@@ -10,7 +10,6 @@ import dev.ratelimit.FailureMode;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.benchmarks.peers.Ours;
-import dev.ratelimit.lease.LeaseOptions;
 
 /**
  * How an instance is set up: one limit per user.
@@ -23,45 +22,39 @@ import dev.ratelimit.lease.LeaseOptions;
  * @param onFailure allow, deny or local
  * @param instances of the fleet
  * @param deadlineMillis of a check
- * @param refreshMillis of a lease
  * @param firstCaller added to the number of every caller, so that instances have callers
  * of their own
  */
 record InstanceSpec(String uri, boolean cluster, String enforcement, String quota, int split, String onFailure,
-		int instances, long deadlineMillis, long refreshMillis, int firstCaller) {
+		int instances, long deadlineMillis, int firstCaller) {
 
 	static InstanceSpec of(String uri, String enforcement, String quota, int instances) {
-		return new InstanceSpec(uri, false, enforcement, quota, 1, "allow", instances, 20, 100, 0);
+		return new InstanceSpec(uri, false, enforcement, quota, 1, "allow", instances, 20, 0);
 	}
 
 	InstanceSpec withSplit(int split) {
 		return new InstanceSpec(this.uri, this.cluster, this.enforcement, this.quota, split, this.onFailure,
-				this.instances, this.deadlineMillis, this.refreshMillis, this.firstCaller);
+				this.instances, this.deadlineMillis, this.firstCaller);
 	}
 
 	InstanceSpec withDeadline(long millis) {
 		return new InstanceSpec(this.uri, this.cluster, this.enforcement, this.quota, this.split, this.onFailure,
-				this.instances, millis, this.refreshMillis, this.firstCaller);
-	}
-
-	InstanceSpec withRefresh(long millis) {
-		return new InstanceSpec(this.uri, this.cluster, this.enforcement, this.quota, this.split, this.onFailure,
-				this.instances, this.deadlineMillis, millis, this.firstCaller);
+				this.instances, millis, this.firstCaller);
 	}
 
 	InstanceSpec withFailureMode(String mode) {
 		return new InstanceSpec(this.uri, this.cluster, this.enforcement, this.quota, this.split, mode, this.instances,
-				this.deadlineMillis, this.refreshMillis, this.firstCaller);
+				this.deadlineMillis, this.firstCaller);
 	}
 
 	InstanceSpec withFirstCaller(int first) {
 		return new InstanceSpec(this.uri, this.cluster, this.enforcement, this.quota, this.split, this.onFailure,
-				this.instances, this.deadlineMillis, this.refreshMillis, first);
+				this.instances, this.deadlineMillis, first);
 	}
 
 	InstanceSpec inCluster() {
 		return new InstanceSpec(this.uri, true, this.enforcement, this.quota, this.split, this.onFailure,
-				this.instances, this.deadlineMillis, this.refreshMillis, this.firstCaller);
+				this.instances, this.deadlineMillis, this.firstCaller);
 	}
 
 	Policy policy() {
@@ -73,11 +66,7 @@ record InstanceSpec(String uri, boolean cluster, String enforcement, String quot
 	}
 
 	Ours.Options options() {
-		Duration refresh = Duration.ofMillis(this.refreshMillis);
-		LeaseOptions defaults = LeaseOptions.DEFAULTS;
-		Duration expires = (refresh.compareTo(defaults.expires()) > 0) ? refresh : defaults.expires();
-		return new Ours.Options(Duration.ofMillis(this.deadlineMillis), this.instances,
-				new LeaseOptions(refresh, defaults.prefetchAt(), expires, defaults.maxCounters()), this.cluster);
+		return new Ours.Options(Duration.ofMillis(this.deadlineMillis), this.instances, this.cluster);
 	}
 
 }

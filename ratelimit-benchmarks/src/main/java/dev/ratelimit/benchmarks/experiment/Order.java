@@ -17,22 +17,11 @@ import dev.ratelimit.benchmarks.load.Traffic;
  * @param others how many others there are
  * @param startMillis when to begin, in milliseconds since 1970: the same for all
  * instances
- * @param costly share of the requests that cost more than one permit
  */
 record Order(long seed, int seconds, int over, double overRate, int within, double withinRate, double othersRate,
-		int others, long startMillis, double costly) {
+		int others, long startMillis) {
 
 	private static final double SKEW = 1.2;
-
-	Order(long seed, int seconds, int over, double overRate, int within, double withinRate, double othersRate,
-			int others, long startMillis) {
-		this(seed, seconds, over, overRate, within, withinRate, othersRate, others, startMillis, 0);
-	}
-
-	/** Of one caller, with requests of mixed costs. */
-	static Order hot(int seconds, double rate, double costly) {
-		return new Order(1, seconds, 1, rate, 0, 0, 0, 0, 0, costly);
-	}
 
 	int tracked() {
 		return this.over + this.within;
@@ -49,7 +38,7 @@ record Order(long seed, int seconds, int over, double overRate, int within, doub
 
 	Order startingAt(long millis) {
 		return new Order(this.seed, this.seconds, this.over, this.overRate, this.within, this.withinRate,
-				this.othersRate, this.others, millis, this.costly);
+				this.othersRate, this.others, millis);
 	}
 
 	Arrivals arrivals() {
@@ -63,14 +52,14 @@ record Order(long seed, int seconds, int over, double overRate, int within, doub
 		}
 		if (this.othersRate > 0) {
 			all = Arrivals.merged(all,
-					new Traffic(this.seed, this.othersRate, this.others, SKEW, 0, 0, this.costly).arrivals(nanos)
+					new Traffic(this.seed, this.othersRate, this.others, SKEW, 0, 0, 0).arrivals(nanos)
 						.shifted(tracked()));
 		}
 		return all;
 	}
 
 	private Traffic even(int keys, double rate) {
-		return new Traffic(this.seed, keys * rate, keys, SKEW, keys, rate, this.costly);
+		return new Traffic(this.seed, keys * rate, keys, SKEW, keys, rate, 0);
 	}
 
 }

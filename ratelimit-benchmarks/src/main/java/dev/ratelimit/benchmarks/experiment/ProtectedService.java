@@ -58,7 +58,6 @@ final class ProtectedService implements Experiment {
 		Duration each = Duration.ofSeconds(setting.of(5, 1));
 		double rate = setting.of(500, 100);
 		Map<String, List<Tally>> tallies = new LinkedHashMap<>();
-		ROUTES.keySet().forEach((route) -> tallies.put(route, new ArrayList<>()));
 		Table responses;
 		String machine;
 		String bottleneck;
@@ -71,18 +70,20 @@ final class ProtectedService implements Experiment {
 			machine = Setting.machine(redis) + ", " + upstream;
 			Watch watch = new Watch(redis);
 			int warmUp = setting.of(6, 2);
-			for (int turn = -warmUp; turn < turns; turn++) {
-				Setting.progress("experiment 6: %s %d of %d, %d routes of %d s", (turn < 0) ? "warm-up" : "turn",
-						(turn < 0) ? turn + warmUp + 1 : turn + 1, (turn < 0) ? warmUp : turns, ROUTES.size(),
+			for (int turn = 1; turn <= warmUp; turn++) {
+				Setting.progress("experiment 6: warm-up %d of %d, %d routes of %d s", turn, warmUp, ROUTES.size(),
 						each.toSeconds());
-				for (Map.Entry<String, Integer> route : ROUTES.entrySet()) {
-					Tally tally = turn(http, route.getKey(), route.getValue(), rate, each, turn);
-					if (turn >= 0) {
-						tallies.getOrDefault(route.getKey(), List.of()).add(tally);
-					}
-				}
+				turn(http, rate, each, -turn);
 			}
-			watch.add(gateway.cpuSeconds() + Machine.now().ownSeconds());
+			double before = gateway.cpuSeconds() + Machine.now().ownSeconds();
+			for (int turn = 1; turn <= turns; turn++) {
+				Setting.progress("experiment 6: turn %d of %d, %d routes of %d s", turn, turns, ROUTES.size(),
+						each.toSeconds());
+				int seed = turn;
+				watch.watch(() -> turn(http, rate, each, seed))
+					.forEach((route, tally) -> tallies.computeIfAbsent(route, (any) -> new ArrayList<>()).add(tally));
+			}
+			watch.add(gateway.cpuSeconds() + Machine.now().ownSeconds() - before);
 			bottleneck = watch.bottleneck();
 			responses = new Responses(gateway.port()).capture(redis);
 			redis.flush();
@@ -90,11 +91,16 @@ final class ProtectedService implements Experiment {
 		return result(setting, tallies, rate, each, responses, machine, bottleneck);
 	}
 
-	private static Tally turn(HttpConnections http, String route, int callers, double rate, Duration time, int turn) {
-		Traffic traffic = new Traffic(turn, rate, callers, 1.2, callers, rate / callers, 0);
-		return new OpenLoop((arrival, answer) -> http.send(request(route, arrival), answer),
-				traffic.arrivals(time.toNanos()))
-			.run();
+	/** Each route after the other. */
+	private static Map<String, Tally> turn(HttpConnections http, double rate, Duration time, int seed) {
+		Map<String, Tally> tallies = new LinkedHashMap<>();
+		ROUTES.forEach((route, callers) -> {
+			Traffic traffic = new Traffic(seed, rate, callers, 1.2, callers, rate / callers, 0);
+			tallies.put(route, new OpenLoop((arrival, answer) -> http.send(request(route, arrival), answer),
+					traffic.arrivals(time.toNanos()))
+				.run());
+		});
+		return tallies;
 	}
 
 	private static ByteBuf request(String route, Arrival arrival) {

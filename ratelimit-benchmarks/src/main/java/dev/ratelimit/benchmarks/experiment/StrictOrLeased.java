@@ -41,13 +41,11 @@ final class StrictOrLeased implements Experiment {
 						for (int turn = 1; turn <= turns; turn++) {
 							Setting.progress("experiment 1: turn %d of %d, about %d s left", turn, turns,
 									(turns - turn + 1) * 2 * (seconds + 1));
-							turn(redis, instances.get(0), order, strict, strictCalls);
-							turn(redis, instances.get(1), order, leased, leasedCalls);
+							turn(watch, redis, instances.get(0), order, strict, strictCalls);
+							turn(watch, redis, instances.get(1), order, leased, leasedCalls);
 						}
 						return turns;
 					});
-			strict.forEach((each) -> watch.add(each.cpuSeconds()));
-			leased.forEach((each) -> watch.add(each.cpuSeconds()));
 			bottleneck = watch.bottleneck();
 		}
 		Table table = new Table(
@@ -75,12 +73,12 @@ final class StrictOrLeased implements Experiment {
 				"A leased decision that waits for its lease has made a round trip: those are in the column of Redis."));
 	}
 
-	private static void turn(MeasuredRedis redis, InstanceProcess instance, Order order, List<Outcomes> outcomes,
-			List<Double> calls) throws Exception {
+	private static void turn(Watch watch, MeasuredRedis redis, InstanceProcess instance, Order order,
+			List<Outcomes> outcomes, List<Double> calls) throws Exception {
 		redis.flush();
 		long before = redis.scriptCalls();
-		Outcomes outcome = InstanceProcess.run(List.of(instance), order, (start) -> {
-		}).get(0);
+		Outcomes outcome = watch.during(() -> InstanceProcess.run(List.of(instance), order, (start) -> {
+		})).get(0);
 		outcomes.add(outcome);
 		calls.add((redis.scriptCalls() - before) / outcome.seconds());
 	}

@@ -1,5 +1,8 @@
 package dev.ratelimit.benchmarks.experiment;
 
+import java.util.List;
+import java.util.concurrent.Callable;
+
 import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.MeasuredRedis;
 import dev.ratelimit.benchmarks.lab.Usage;
@@ -9,17 +12,35 @@ final class Watch {
 
 	private final MeasuredRedis redis;
 
-	private final Machine before = Machine.now();
+	private Machine machine = new Machine(0, 0, 0, 0);
 
-	private final double redisBefore;
+	private double seconds;
 
-	private final long start = System.nanoTime();
+	private double redisSeconds;
 
 	private double limiters;
 
 	Watch(MeasuredRedis redis) {
 		this.redis = redis;
-		this.redisBefore = redis.cpuSeconds();
+	}
+
+	/** Watches while instances execute an order. */
+	List<Outcomes> during(Callable<List<Outcomes>> load) throws Exception {
+		List<Outcomes> outcomes = watch(load);
+		outcomes.forEach((each) -> this.limiters += each.cpuSeconds());
+		return outcomes;
+	}
+
+	/** Watches a load on something else, whose processor time is added afterwards. */
+	<T> T watch(Callable<T> load) throws Exception {
+		Machine before = Machine.now();
+		double redisBefore = this.redis.cpuSeconds();
+		long start = System.nanoTime();
+		T result = load.call();
+		this.seconds += (System.nanoTime() - start) / 1e9;
+		this.redisSeconds += this.redis.cpuSeconds() - redisBefore;
+		this.machine = this.machine.plus(Machine.now().since(before));
+		return result;
 	}
 
 	/** Takes processor time of limiters and load, in seconds. */
@@ -29,10 +50,7 @@ final class Watch {
 
 	/** What limited the experiment, with the evidence. */
 	String bottleneck() {
-		Machine used = Machine.now().since(this.before);
-		double redisSeconds = this.redis.cpuSeconds() - this.redisBefore;
-		double seconds = (System.nanoTime() - this.start) / 1e9;
-		return Usage.of(used, this.limiters, redisSeconds, seconds).bottleneck();
+		return Usage.of(this.machine, this.limiters, this.redisSeconds, this.seconds).bottleneck();
 	}
 
 }

@@ -1,5 +1,5 @@
 /**
- * The six experiments. Limiter instances run in JVMs of their own, which take orders.
+ * The experiments. Limiter instances run in JVMs of their own, which take orders.
  */
 @NullMarked
 package dev.ratelimit.benchmarks.experiment;

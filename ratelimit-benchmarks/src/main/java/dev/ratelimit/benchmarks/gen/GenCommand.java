@@ -102,6 +102,11 @@ public final class GenCommand implements Callable<Integer> {
 			description = "At most, each with one request at a time (default: ${DEFAULT-VALUE}).")
 	private int connections;
 
+	@Option(names = "--deadline", defaultValue = "PT0.02S", paramLabel = "DURATION",
+			description = "Of a check in the gateway that is started (default: ${DEFAULT-VALUE}, as in an application).")
+	@SuppressWarnings("NullAway.Init")
+	private Duration deadline;
+
 	@Option(names = "--hdr", paramLabel = "FILE", description = "Also writes the latencies as an HdrHistogram log.")
 	private @Nullable File hdr;
 
@@ -125,8 +130,7 @@ public final class GenCommand implements Callable<Integer> {
 		else {
 			try (MeasuredRedis redis = this.options.openRedis();
 					Upstream upstream = Upstream.start();
-					GatewayProcess gateway = new GatewayProcess(redis.uri(), upstream.port(), Duration.ofMillis(20),
-							costs())) {
+					GatewayProcess gateway = new GatewayProcess(redis.uri(), upstream.port(), this.deadline, costs())) {
 				report = run(plan, "http://127.0.0.1:" + gateway.port()
 						+ ((this.log != null) ? "/generated" : "/generated/{cost}"));
 				redis.flush();

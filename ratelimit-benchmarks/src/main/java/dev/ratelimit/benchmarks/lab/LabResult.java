@@ -10,7 +10,7 @@ import java.util.List;
  * @param machine Redis, Java and processors
  * @param tables all numbers
  * @param verdicts on what is promised
- * @param bottleneck what limited the run, with the evidence
+ * @param bottleneck what limited the run, with the evidence; empty if it was not measured
  * @param notes what a reader has to know
  */
 public record LabResult(String title, String machine, List<Table> tables, List<Verdict> verdicts, String bottleneck,
@@ -23,7 +23,8 @@ public record LabResult(String title, String machine, List<Table> tables, List<V
 
 	/** As Markdown. */
 	public void print(PrintWriter out) {
-		out.printf("%n### %s%n%n%s. Limited by: %s.%n%n", this.title, this.machine, this.bottleneck);
+		out.printf("%n### %s%n%n%s.%s%n%n", this.title, this.machine,
+				this.bottleneck.isEmpty() ? "" : " Limited by: " + this.bottleneck + ".");
 		this.tables.forEach((table) -> table.print(out));
 		if (!this.verdicts.isEmpty()) {
 			Table verdicts = new Table("What is promised:", List.of("promise", "measured", ""));

@@ -17,6 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 import dev.ratelimit.Algorithm;
@@ -36,7 +37,6 @@ import dev.ratelimit.benchmarks.load.Callers;
 import dev.ratelimit.benchmarks.load.Traffic;
 import dev.ratelimit.benchmarks.peers.Ours;
 import dev.ratelimit.benchmarks.recovery.RecoveryCommand;
-import dev.ratelimit.lease.LeaseOptions;
 
 /**
  * The most decisions per second. The load is in the process of the instance, so that no
@@ -48,6 +48,8 @@ import dev.ratelimit.lease.LeaseOptions;
 @Command(name = "million", description = "Decisions per second: the ceiling over 5M callers, and 1M/s over 3,000.",
 		mixinStandardHelpOptions = true)
 public final class MillionCommand implements Callable<Integer> {
+
+	private static final List<String> PARTS = List.of("zipf", "leased", "recovery");
 
 	private static final double SKEW = 1.2;
 
@@ -62,7 +64,7 @@ public final class MillionCommand implements Callable<Integer> {
 	@Option(names = "--only", split = ",", paramLabel = "PART",
 			description = "zipf: the ceiling over many callers; leased: a million a second over 3,000; recovery: the same "
 					+ "from a cold start and after an outage (default: all).")
-	private List<String> only = List.of("zipf", "leased", "recovery");
+	private List<String> only = PARTS;
 
 	@Option(names = "--keys", paramLabel = "N", description = "Callers of zipf (default: 5000000, quick 50000).")
 	private @Nullable Integer keys;
@@ -99,6 +101,7 @@ public final class MillionCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() throws Exception {
+		requireKnown(this.only);
 		LabFolder folder = new LabFolder(this.out, this.options);
 		List<LabResult> results = new ArrayList<>();
 		for (String part : this.only) {
@@ -110,16 +113,21 @@ public final class MillionCommand implements Callable<Integer> {
 		return results.stream().allMatch(LabResult::passed) ? 0 : 1;
 	}
 
+	private void requireKnown(List<String> parts) {
+		for (String part : parts) {
+			if (!PARTS.contains(part)) {
+				throw new ParameterException(this.spec.commandLine(),
+						"--only: there is no part '" + part + "', only " + String.join(", ", PARTS));
+			}
+		}
+	}
+
 	private LabResult part(String name, LabFolder folder) throws Exception {
 		if (name.equals("recovery")) {
 			return recovery(folder);
 		}
 		try (MeasuredRedis redis = this.options.openRedis()) {
-			return switch (name) {
-				case "zipf" -> zipf(redis, folder);
-				case "leased" -> leased(redis, folder);
-				default -> throw new IllegalArgumentException("there is no part '" + name + "'");
-			};
+			return name.equals("zipf") ? zipf(redis, folder) : leased(redis, folder);
 		}
 	}
 
@@ -150,8 +158,8 @@ public final class MillionCommand implements Callable<Integer> {
 		});
 		Verdict found = Verdict.level("a ceiling was found", ceiling > 0, String.format("%,.0f/s", ceiling));
 		if (ceiling == 0) {
-			return new LabResult("Zipf over many callers", machine(redis), List.of(steps), List.of(found),
-					"not even the first step was kept up", List.of());
+			return new LabResult("Zipf over many callers", machine(redis), List.of(steps), List.of(found), "",
+					List.of("Not even the first step was kept up."));
 		}
 		double held = 0.9 * ceiling;
 		return held(redis, folder, "million-zipf", policy, callers, zipf, held,
@@ -216,12 +224,25 @@ public final class MillionCommand implements Callable<Integer> {
 		JsonNode report = new ObjectMapper().readTree(json);
 		return new LabResult(
 				String.format("%,.0f/s from the first moment, and after a Redis that stood still for 4 s", this.rate),
-				Machine.describe(report.path("redis").asText()), List.of(),
+				Machine.describe(report.path("redis").asText()), List.of(seconds(report.path("seconds"))),
 				List.of(level("99 % undegraded within 5 s of a cold start", report.path("startSeconds").asInt()),
 						level("99 % undegraded within 5 s of the return of Redis",
 								report.path("returnSeconds").asInt())),
-				String.format("the offered rate: %,d of %,.0f/s were sent", report.path("rate").asLong(), this.rate),
-				List.of());
+				"", List.of(String.format("The load sent %,d of %,.0f checks/s.", report.path("rate").asLong(),
+						this.rate)));
+	}
+
+	private static Table seconds(JsonNode seconds) {
+		Table table = new Table("By what Redis did:", List.of("Redis", "second", "sent", "undegraded", "processors"));
+		for (String part : List.of("started", "stopped", "returned")) {
+			int second = 1;
+			for (JsonNode each : seconds.path(part)) {
+				table.add(part, second++, String.format("%,d", each.path("sent").asLong()),
+						String.format(Locale.ROOT, "%.2f %%", 100 * each.path("undegraded").asDouble()),
+						String.format(Locale.ROOT, "%.2f", each.path("processor").asDouble()));
+			}
+		}
+		return table;
 	}
 
 	private static Verdict level(String name, int seconds) {
@@ -229,8 +250,7 @@ public final class MillionCommand implements Callable<Integer> {
 	}
 
 	private static Ours open(MeasuredRedis redis, Policy policy, int callers, Duration deadline) {
-		return new Ours(redis.uri(), List.of(policy, Tracked.policy()), callers,
-				new Ours.Options(deadline, 1, LeaseOptions.DEFAULTS, false));
+		return new Ours(redis.uri(), List.of(policy, Tracked.policy()), callers, new Ours.Options(deadline, 1, false));
 	}
 
 	private int threads() {

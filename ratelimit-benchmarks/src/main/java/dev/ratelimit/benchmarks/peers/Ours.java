@@ -12,6 +12,7 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +54,10 @@ public final class Ours implements Contender {
 	/** Users of a tenant. */
 	private static final int SHARED = 10;
 
-	private final ClientResources threads = ClientResources.create();
+	/** Without the metering of commands, which fails when these are closed at once. */
+	private final ClientResources threads = ClientResources.builder()
+		.commandLatencyRecorder(CommandLatencyRecorder.disabled())
+		.build();
 
 	private final ClientResources resources = ClientSettings.resources(this.threads);
 
@@ -77,7 +81,7 @@ public final class Ours implements Contender {
 	 * @param deadline of a check
 	 */
 	public Ours(RedisURI uri, Policy policy, int keys, Duration deadline) {
-		this(uri, List.of(policy), keys, new Options(deadline, 1, LeaseOptions.DEFAULTS, false));
+		this(uri, List.of(policy), keys, new Options(deadline, 1, false));
 	}
 
 	/**
@@ -115,7 +119,7 @@ public final class Ours implements Contender {
 		Counters guarded = RateLimiterBuilder.guarded(RedisCounters.on(this.connector), nodes, this.deadlines,
 				options.deadline());
 		HotCounters hot = new HotCounters(10_000, 10_000, options::instances, System::nanoTime);
-		return RateLimiterBuilder.leased(guarded, options.lease(), options::instances, hot, (permits) -> {
+		return RateLimiterBuilder.leased(guarded, LeaseOptions.DEFAULTS, options::instances, hot, (permits) -> {
 		}, this.deadlines);
 	}
 
@@ -172,10 +176,9 @@ public final class Ours implements Contender {
 	 *
 	 * @param deadline of a check
 	 * @param instances of the fleet
-	 * @param lease of leased limits
 	 * @param cluster whether Redis is a cluster
 	 */
-	public record Options(Duration deadline, int instances, LeaseOptions lease, boolean cluster) {
+	public record Options(Duration deadline, int instances, boolean cluster) {
 	}
 
 }

@@ -67,7 +67,8 @@ final class Section {
 						content.path("samplesInterval")));
 			}
 			case "recovery" -> {
-				Table table = new Table("Below 99 % undegraded:", List.of("after", "seconds"));
+				Table table = new Table("Below 99 % undegraded, " + content.path("through").asText() + ":",
+						List.of("after", "seconds"));
 				table.add("the start", content.path("startSeconds").asInt());
 				table.add("the return of Redis", content.path("returnSeconds").asInt());
 				tables.add(table);

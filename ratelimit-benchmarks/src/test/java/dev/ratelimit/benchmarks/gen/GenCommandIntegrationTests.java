@@ -24,8 +24,8 @@ class GenCommandIntegrationTests {
 		Path json = this.directory.resolve("gen.json");
 		Path hdr = this.directory.resolve("gen.hlog");
 
-		int exit = run("--quick", "--rate", "200", "--keys", "1000", "--hot", "1", "--limit", "100", "--redis",
-				"bundled", "--json", json.toString(), "--hdr", hdr.toString());
+		int exit = run("--quick", "--rate", "200", "--keys", "1000", "--hot", "1", "--limit", "100", "--deadline",
+				"PT5S", "--redis", "bundled", "--json", json.toString(), "--hdr", hdr.toString());
 
 		assertThat(exit).isZero();
 		JsonNode report = new ObjectMapper().readTree(json.toFile());
