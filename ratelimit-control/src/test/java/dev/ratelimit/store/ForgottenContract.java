@@ -261,6 +261,19 @@ public abstract class ForgottenContract extends StoreFleetContract {
 					Seen.NOTHING, "ann", "")));
 		}
 		return deleted;
+	@Test
+	void restoredVersionWithAMuchHigherNumberLeavesTheHistory() {
+		for (int i = 1; i < 4; i++) {
+			write(ORDERS, "" + i);
+		}
+		join(this.store.restore("known", 0, 0,
+				List.of(new RecordVersion(ORDERS, 814, 0, "3", "ann", Instant.EPOCH, ""))));
+		assertThat(join(this.store.history(ORDERS, 10))).extracting(RecordVersion::version)
+			.containsExactly(814L, 3L, 2L, 1L);
+		write(ORDERS, "4");
+		assertThat(join(this.store.history(ORDERS, 10))).hasSize(5);
+	}
+
 	}
 
 	private RecordVersion deleted(RecordKey key) {
