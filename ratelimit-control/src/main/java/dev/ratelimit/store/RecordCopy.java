@@ -1,6 +1,7 @@
 package dev.ratelimit.store;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,8 +27,9 @@ final class RecordCopy {
 		return this.records.get(key);
 	}
 
+	/** In the order of revisions: two records can be about the same caller. */
 	List<RecordVersion> all() {
-		return List.copyOf(this.records.values());
+		return this.records.values().stream().sorted(Comparator.comparingLong(RecordVersion::revision)).toList();
 	}
 
 	Map<RecordKey, RecordVersion> byKey() {
