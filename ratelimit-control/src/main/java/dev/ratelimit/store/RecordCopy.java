@@ -55,24 +55,26 @@ final class RecordCopy {
 
 	/**
 	 * Takes everything that the store has, and drops the rest.
-	 * @return what has changed; a dropped record as a deletion
+	 * @return what has changed: dropped records as deletions, then the others by revision
 	 */
 	List<RecordVersion> replace(StoreReader.Contents all) {
 		List<RecordVersion> changed = new ArrayList<>();
-		all.records().forEach((key, version) -> {
-			if (!version.equals(this.records.put(key, version))) {
-				changed.add(version);
-			}
-		});
 		long highest = Math.max(all.forgotten().version(), this.forgotten.version());
 		for (RecordVersion version : all()) {
 			if (!all.records().containsKey(version.key())) {
 				this.records.remove(version.key());
 				highest = Math.max(highest, version.version());
-				changed.add(new RecordVersion(version.key(), version.version(), version.revision(), null,
-						version.actor(), version.time(), version.reason()));
+				if (!version.deleted()) {
+					changed.add(new RecordVersion(version.key(), version.version(), version.revision(), null,
+							version.actor(), version.time(), version.reason()));
+				}
 			}
 		}
+		all.records().forEach((key, version) -> {
+			if (!version.equals(this.records.put(key, version))) {
+				changed.add(version);
+			}
+		});
 		this.forgotten = new Forgotten(all.forgotten().revision(), highest);
 		return changed;
 	}

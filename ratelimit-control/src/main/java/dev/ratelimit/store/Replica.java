@@ -83,7 +83,7 @@ public final class Replica implements AutoCloseable {
 		this.origin = start.equals(Snapshot.NONE) ? Origin.NOTHING : Origin.SNAPSHOT;
 		this.copy = new RecordCopy(start);
 		if (!start.records().isEmpty()) {
-			listener.changed(start.records());
+			listener.changed(this.copy.all());
 		}
 	}
 

@@ -2,7 +2,7 @@ package dev.ratelimit.store;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -61,7 +61,7 @@ final class StoreReader {
 	 * if the store forgets the deletion of a record that may be read already.
 	 */
 	Contents all(int page) {
-		Map<RecordKey, RecordVersion> read = new HashMap<>();
+		Map<RecordKey, RecordVersion> read = new LinkedHashMap<>();
 		long last = 0;
 		long begun = 0;
 		Changes changes;
@@ -74,6 +74,7 @@ final class StoreReader {
 				return all(page);
 			}
 			for (RecordVersion version : changes.versions()) {
+				read.remove(version.key());
 				read.put(version.key(), version);
 				last = version.revision();
 			}

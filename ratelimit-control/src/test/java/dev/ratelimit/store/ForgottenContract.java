@@ -262,6 +262,33 @@ public abstract class ForgottenContract extends StoreFleetContract {
 	}
 
 	@Test
+	void fullReadAnnouncesNoDeletionThatTheCopyHad() {
+		RecordVersion deleted = deleted(key(1));
+		RecordVersion other = write(key(2), "1");
+		Snapshot old = new Snapshot(id(), other.revision(), 1, List.of(other, deleted), Forgotten.NONE);
+		RecordVersion last = deleted(key(3));
+		forget(deleted, last);
+		Replica late = follow(old);
+		assertThat(late.get(key(1))).isNull();
+		assertThat(this.told).containsExactly(deleted, other);
+	}
+
+	@Test
+	void fullReadAnnouncesDroppedRecordsFirstAndThenTheOthersByRevision() {
+		RecordVersion dropped = write(key(0), "1");
+		Snapshot old = new Snapshot(id(), dropped.revision(), 1, List.of(dropped), Forgotten.NONE);
+		forget(write(key(0), null));
+		List<RecordVersion> kept = new ArrayList<>();
+		for (int i = 1; i < 40; i++) {
+			kept.add(write(key(i), (i % 2 == 0) ? "{}" : null));
+		}
+		follow(old);
+		assertThat(this.told).hasSize(41);
+		assertThat(this.told.get(1)).extracting(RecordVersion::key, RecordVersion::body).containsExactly(key(0), null);
+		assertThat(this.told.subList(2, 41)).isEqualTo(kept);
+	}
+
+	@Test
 	void restoredVersionWithAMuchHigherNumberLeavesTheHistory() {
 		for (int i = 1; i < 4; i++) {
 			write(ORDERS, "" + i);
