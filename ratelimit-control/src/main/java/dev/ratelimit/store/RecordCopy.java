@@ -32,10 +32,6 @@ final class RecordCopy {
 		return this.records.values().stream().sorted(Comparator.comparingLong(RecordVersion::revision)).toList();
 	}
 
-	Map<RecordKey, RecordVersion> byKey() {
-		return Map.copyOf(this.records);
-	}
-
 	Forgotten forgotten() {
 		return this.forgotten;
 	}

@@ -83,6 +83,15 @@ final class StoreReader {
 		return new Contents(changes.storeId(), changes.revision(), read, changes.forgotten());
 	}
 
+	/**
+	 * Deletes records, unless they or the store have changed since.
+	 * @param records at most {@link PolicyStore#MAX_EDITS}
+	 */
+	void delete(List<RecordVersion> records, Seen seen, String actor, String reason) {
+		List<Edit> edits = records.stream().map((record) -> new Edit(record.key(), null, record.version())).toList();
+		Futures.await(this.store.write(edits, seen, actor, reason), ANSWER_TIMEOUT);
+	}
+
 	void restore(String storeId, long revision, long version, List<RecordVersion> records) {
 		Futures.await(this.store.restore(storeId, revision, version, records), ANSWER_TIMEOUT);
 	}
@@ -105,7 +114,15 @@ final class StoreReader {
 		return this.reached;
 	}
 
+	/**
+	 * What a store has.
+	 *
+	 * @param records in the order of revisions
+	 */
 	record Contents(String storeId, long revision, Map<RecordKey, RecordVersion> records, Forgotten forgotten) {
+
+		static final Contents NONE = new Contents("", 0, Map.of(), Forgotten.NONE);
+
 	}
 
 }
