@@ -15,6 +15,7 @@ final class RecordCopy {
 
 	private final Map<RecordKey, RecordVersion> records = new ConcurrentHashMap<>();
 
+	/** Also from before a recovery: an older backup may come back later. */
 	private volatile Forgotten forgotten;
 
 	RecordCopy(Snapshot start) {
@@ -46,7 +47,7 @@ final class RecordCopy {
 			this.records.values()
 				.removeIf((version) -> version.deleted() && version.revision() <= forgotten.revision());
 		}
-		this.forgotten = new Forgotten(forgotten.revision(), Math.max(forgotten.version(), this.forgotten.version()));
+		note(forgotten.revision(), forgotten.version());
 	}
 
 	/**
@@ -55,11 +56,11 @@ final class RecordCopy {
 	 */
 	List<RecordVersion> replace(StoreReader.Contents all) {
 		List<RecordVersion> changed = new ArrayList<>();
-		long highest = Math.max(all.forgotten().version(), this.forgotten.version());
+		note(all.forgotten().revision(), all.forgotten().version());
 		for (RecordVersion version : all()) {
 			if (!all.records().containsKey(version.key())) {
 				this.records.remove(version.key());
-				highest = Math.max(highest, version.version());
+				note(0, version.version());
 				if (!version.deleted()) {
 					changed.add(new RecordVersion(version.key(), version.version(), version.revision(), null,
 							version.actor(), version.time(), version.reason()));
@@ -71,8 +72,12 @@ final class RecordCopy {
 				changed.add(version);
 			}
 		});
-		this.forgotten = new Forgotten(all.forgotten().revision(), highest);
 		return changed;
+	}
+
+	private void note(long revision, long version) {
+		this.forgotten = new Forgotten(Math.max(revision, this.forgotten.revision()),
+				Math.max(version, this.forgotten.version()));
 	}
 
 }

@@ -79,6 +79,20 @@ public abstract class RecoveryContract extends ForgottenContract {
 	}
 
 	@Test
+	void instanceThatReseededAnEmptyStoreStillKnowsWhatItHadForgotten() {
+		Replica replica = lose(new Snapshot("lost", 500, 1, List.of(), new Forgotten(400, 7)));
+		join(replica.reseed(null, "ann", ""));
+		assertThat(replica.snapshot(0).forgotten()).isEqualTo(new Forgotten(400, 7));
+		RecordVersion deleted = write(ORDERS, null);
+		soon().until(() -> replica.state().revision() == deleted.revision());
+		join(this.store.forget(List.of(deleted), replica.seen()));
+		RecordVersion last = write(SEARCH, "1");
+		soon().until(() -> replica.state().revision() == last.revision());
+		assertThat(replica.get(ORDERS)).isNull();
+		assertThat(replica.snapshot(0).forgotten()).isEqualTo(new Forgotten(deleted.revision(), deleted.version()));
+	}
+
+	@Test
 	void reseedWritesTheRecordsInTheOrderOfTheirRevisions() {
 		List<RecordVersion> known = versions(60, 100);
 		Replica replica = lose(new Snapshot("lost", 500, 1, known, Forgotten.NONE));
