@@ -53,7 +53,7 @@ final class Failures {
 		}
 		if (cause instanceof ConfirmationException question) {
 			return AdminProblem.conflict(message, null,
-					"To remove them, send the call again with \"confirm\": " + question.number() + ".");
+					"To go on, send the call again with \"confirm\": " + question.number() + ".");
 		}
 		if (cause instanceof PolicyInUseException) {
 			return AdminProblem.conflict(message, null, "Remove what names it first, or add ?force=true.");

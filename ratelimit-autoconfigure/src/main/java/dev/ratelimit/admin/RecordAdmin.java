@@ -144,8 +144,8 @@ public final class RecordAdmin {
 
 	/**
 	 * Ends an incident of the store: {@code reseed} writes what this instance knows to
-	 * the store, {@code accept} takes over what the store has and needs the number of
-	 * records that it removes as {@code confirm}.
+	 * the store, {@code accept} takes over what the store has. Both need the number of
+	 * records that they remove as {@code confirm}.
 	 */
 	public CompletionStage<Map<String, Object>> recover(Fields body, @Nullable Principal principal) {
 		String wanted = wanted(body);
@@ -155,13 +155,17 @@ public final class RecordAdmin {
 			body.only("Send {\"action\": \"reseed\", \"reason\": \"…\"}.",
 					List.of("action", "confirm", "force", "reason"));
 			Recovery action = body.choice("action", Recovery.class, null);
+			Long confirmed = body.version("confirm");
 			CompletionStage<Void> done = switch (action) {
-				case RESEED -> requireNewest(control, body.flag("force")).thenCompose((newest) -> control.reseed());
-				case ACCEPT -> control.accept(body.version("confirm"), author);
+				case RESEED -> requireNewest(control, body.flag("force"))
+					.thenCompose((newest) -> control.reseed(confirmed, author));
+				case ACCEPT -> control.accept(confirmed, author);
 			};
+			// It succeeds only with the number of records that it removes.
+			long removed = (confirmed != null) ? confirmed : 0;
 			String before = incident();
-			return done.thenApply((none) -> new AdminAccess.Result(before, incident() + removed(body, action),
-					recovered(control, action)));
+			return done.thenApply((none) -> new AdminAccess.Result(before,
+					incident() + ", " + removed + " records removed", recovered(control, action, removed)));
 		});
 	}
 
@@ -170,12 +174,6 @@ public final class RecordAdmin {
 		Recovery action = readable(() -> body.choice("action", Recovery.class, null));
 		boolean forced = Boolean.TRUE.equals(readable(() -> body.flag("force")));
 		return (action == null) ? "" : EnumText.of(action) + (forced ? ", forced" : "");
-	}
-
-	/** Accepting succeeds only with the number of records that it removes. */
-	private static String removed(Fields body, Recovery action) {
-		Long confirmed = body.version("confirm");
-		return (action == Recovery.RESEED) ? "" : ", " + ((confirmed != null) ? confirmed : 0) + " records removed";
 	}
 
 	/** An instance that is behind another one would bring old records back. */
@@ -202,9 +200,10 @@ public final class RecordAdmin {
 		});
 	}
 
-	private static Map<String, Object> recovered(ControlPlane control, Recovery action) {
+	private static Map<String, Object> recovered(ControlPlane control, Recovery action, long removed) {
 		return new JsonObject().with("stale", control.state().stale())
 			.with("revision", control.state().revision())
+			.with("removed", (removed > 0) ? removed : null)
 			.with("note",
 					(action == Recovery.RESEED)
 							? "The store has the newest version of each record again. Older versions and audit entries "

@@ -76,8 +76,7 @@ final class StoreStart implements ApplicationRunner, PriorityOrdered, SmartIniti
 		while (this.replica.state().missing() && !this.closed && !this.replica.await(nextReport())) {
 			if (left().isZero() && !this.closed) {
 				goOnWithout();
-				this.arrivals.run();
-				return;
+				break;
 			}
 			logger.info(
 					"Waiting for the policy store: {}. Not ready for {} s more, unless it goes on; requests are decided "
@@ -90,9 +89,8 @@ final class StoreStart implements ApplicationRunner, PriorityOrdered, SmartIniti
 			throw new AbandonedRunException();
 		}
 		this.arrivals.run();
-		if (this.replica.state().read()) {
-			this.unknown.checkAgain();
-		}
+		// The store may have answered after the wait, too.
+		this.unknown.checkAgain();
 	}
 
 	/** Comes before servers and beans are stopped, which may take a while. */

@@ -78,13 +78,14 @@ public final class UnknownPolicies {
 	}
 
 	/**
-	 * Fails for the first name that the store does not have either, or whose policy in
-	 * the store does not fit.
+	 * Fails for the first name whose policy does not fit by now or, if the store is read,
+	 * that the store does not have either.
 	 */
 	void checkAgain() {
+		boolean read = !isUnread();
 		for (Name name = this.unread.poll(); name != null; name = this.unread.poll()) {
 			List<Policy> versions = this.policies.get().versions(name.id());
-			if (versions.isEmpty()) {
+			if (versions.isEmpty() && read) {
 				throw unknown(name.where(), name.id());
 			}
 			versions.forEach(name.fits());

@@ -17,10 +17,15 @@ public final class Nearest {
 	}
 
 	/**
-	 * The candidate with the fewest differences, {@code null} without candidates.
+	 * The candidate with the fewest differences, {@code null} without candidates. Of
+	 * several it is the one with the most similar length, then the first by name.
 	 */
 	public static @Nullable String of(String name, Collection<String> candidates) {
-		return candidates.stream().min(Comparator.comparingInt((known) -> distance(name, known))).orElse(null);
+		return candidates.stream()
+			.min(Comparator.comparingInt((String known) -> distance(name, known))
+				.thenComparingInt((known) -> Math.abs(known.length() - name.length()))
+				.thenComparing(Comparator.naturalOrder()))
+			.orElse(null);
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 import org.slf4j.Logger;
@@ -41,20 +42,19 @@ record PolicyRefresh(LivePolicies live, ConfigurationReader reader, ReloadedUrls
 			Map<String, Object> urls = this.urls.documents();
 			// Twice: an entry and its policy may only be valid after the change of the
 			// other.
-			this.urls.reload((warning) -> {
+			reloadUrls((warning) -> {
 			});
-			// Behind the change: a listener may block.
-			List<Configuration> replaced = new ArrayList<>();
-			this.live.configure((before) -> {
-				Configuration after = this.reader.read(before);
-				log(before, after);
-				replaced.add(before);
-				return after;
-			});
-			Configuration after = this.live.configuration();
-			this.urls.reload(logger::warn);
-			replaced.forEach((before) -> Listeners.callAll(this.listeners, (it) -> it.reloaded(before, after)));
+			Map<String, Object> first = this.urls.documents();
+			Configuration before = reloadPolicies();
+			reloadUrls(logger::warn);
 			Map<String, Object> changed = this.urls.documents();
+			if (!changed.equals(first) && !this.live.rejected().isEmpty()) {
+				// What an entry could not use before may fit now.
+				reloadPolicies();
+			}
+			Configuration after = this.live.configuration();
+			// Behind the change: a listener may block.
+			Listeners.callAll(this.listeners, (listener) -> listener.reloaded(before, after));
 			if (!changed.equals(urls)) {
 				Listeners.callAll(this.listeners, (listener) -> listener.urlsReloaded(urls, changed));
 			}
@@ -62,6 +62,22 @@ record PolicyRefresh(LivePolicies live, ConfigurationReader reader, ReloadedUrls
 		catch (RuntimeException ex) {
 			logger.error("Policies could not be reloaded from the configuration; the previous ones stay in force", ex);
 		}
+	}
+
+	private void reloadUrls(Consumer<String> warnings) {
+		this.live.changeUses(() -> this.urls.reload(warnings));
+	}
+
+	/** Returns the configuration before. */
+	private Configuration reloadPolicies() {
+		List<Configuration> replaced = new ArrayList<>();
+		this.live.configure((before) -> {
+			Configuration after = this.reader.read(before);
+			log(before, after);
+			replaced.add(before);
+			return after;
+		});
+		return replaced.get(0);
 	}
 
 	private void log(Configuration before, Configuration after) {

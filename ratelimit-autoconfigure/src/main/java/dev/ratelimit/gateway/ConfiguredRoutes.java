@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.filter.FilterDefinition;
 
+import dev.ratelimit.config.InvalidPolicyException;
+
 /**
  * The filters of the configured routes of the gateway on WebFlux.
  */
@@ -24,6 +26,20 @@ final class ConfiguredRoutes {
 		forEach(properties, RouteFilter.NAME,
 				(routeId, filter) -> filters.add(new RouteFilter(RouteLimits.where(routeId), filter.getArgs())));
 		return filters;
+	}
+
+	/**
+	 * Checks the arguments of a filter. An empty cost, as a placeholder without a value
+	 * leaves it, is none, and an expression is only known when the gateway makes the
+	 * route.
+	 * @throws InvalidPolicyException naming the route, the argument and the fix
+	 */
+	static void requireValid(RouteFilter filter) {
+		filter.requirePolicy();
+		String cost = filter.cost();
+		if (cost != null && !cost.isBlank() && !cost.strip().startsWith("#{")) {
+			filter.requireCost();
+		}
 	}
 
 	/**

@@ -62,7 +62,8 @@ final class MvcRoutes {
 						: "has the argument '" + name + "', which does not exist.", RouteFilter.FIX);
 			}
 		}
-		filter.requirePolicyAndCost();
+		filter.requirePolicy();
+		filter.requireCost();
 	}
 
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.gateway;
 
+import java.util.List;
 import java.util.Map;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -110,7 +111,11 @@ public final class RateLimitGatewayAutoConfiguration {
 	@Bean
 	SmartInitializingSingleton rateLimitRoutePolicyCheck(GatewayProperties properties, Policies policies,
 			UnknownPolicies unknown) {
-		return () -> RoutePolicyCheck.check(ConfiguredRoutes.filters(properties), policies.get(), unknown::found);
+		return () -> {
+			List<RouteFilter> filters = ConfiguredRoutes.filters(properties);
+			filters.forEach(ConfiguredRoutes::requireValid);
+			RoutePolicyCheck.check(filters, policies.get(), unknown::found);
+		};
 	}
 
 	@Bean

@@ -3,6 +3,8 @@ package dev.ratelimit.gateway;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.NumberUtils;
+import org.springframework.util.StringUtils;
 
 import dev.ratelimit.Quota;
 import dev.ratelimit.config.InvalidPolicyException;
@@ -25,19 +27,25 @@ record RouteFilter(String where, Map<String, String> arguments) {
 	static final String SECOND = "_genkey_1";
 
 	/**
-	 * Checks both arguments as they are written. An expression is only known when the
-	 * gateway makes the route.
-	 * @throws InvalidPolicyException naming the route, the argument and the fix
+	 * Checks that a policy is named.
+	 * @throws InvalidPolicyException naming the route and the fix
 	 */
-	void requirePolicyAndCost() {
+	void requirePolicy() {
 		String policy = policy();
 		if (policy == null || policy.isBlank()) {
 			throw invalid("names no policy.", FIX);
 		}
-		String cost = cost();
-		if (cost != null && !cost.startsWith("#{")
-				&& !(cost.matches("[0-9]{1,18}") && Long.parseLong(cost) <= Quota.MAX_PERMITS)) {
-			throw invalid("has the cost '" + cost + "', which is no number from 0 to " + Quota.MAX_PERMITS + ".", FIX);
+	}
+
+	/**
+	 * Checks the cost, if there is one.
+	 * @throws InvalidPolicyException naming the route, the cost and the fix
+	 */
+	void requireCost() {
+		Long permits = permits();
+		if (cost() != null && (permits == null || permits < 0 || permits > Quota.MAX_PERMITS)) {
+			throw invalid("has the cost '" + cost() + "', which is no number from 0 to " + Quota.MAX_PERMITS + ".",
+					FIX);
 		}
 	}
 
@@ -51,6 +59,17 @@ record RouteFilter(String where, Map<String, String> arguments) {
 
 	@Nullable String cost() {
 		return argument("cost", SECOND);
+	}
+
+	/** The cost as the gateways read it, {@code null} if it is no number. */
+	@Nullable Long permits() {
+		String cost = cost();
+		try {
+			return StringUtils.hasText(cost) ? NumberUtils.parseNumber(cost, Long.class) : null;
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
 	}
 
 	private @Nullable String argument(String name, String position) {

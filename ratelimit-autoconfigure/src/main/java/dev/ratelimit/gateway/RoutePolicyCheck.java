@@ -13,8 +13,7 @@ import dev.ratelimit.policy.PolicySet;
 
 /**
  * Checks the configured routes of either gateway before any of them is used: their
- * arguments must be valid and their policies must exist. A cost that never fits is logged
- * as a warning.
+ * policies must exist. A cost that never fits is logged as a warning.
  */
 final class RoutePolicyCheck {
 
@@ -25,21 +24,20 @@ final class RoutePolicyCheck {
 
 	/**
 	 * Checks all filters.
-	 * @param filters those of all routes
+	 * @param filters those of all routes, with valid arguments
 	 * @param policies the policies in force
 	 * @param unknown called for a filter that names an unknown policy; throws if that is
 	 * an error
 	 */
 	static void check(List<RouteFilter> filters, PolicySet policies, BiConsumer<String, String> unknown) {
 		for (RouteFilter filter : filters) {
-			filter.requirePolicyAndCost();
 			String id = filter.policy();
 			Policy policy = (id != null) ? policies.find(id) : null;
 			if (policy == null) {
 				unknown.accept("The RateLimit filter of " + filter.where(), String.valueOf(id));
 			}
 			else {
-				warnOfCost(filter.where(), policy, filter.cost());
+				warnOfCost(filter.where(), policy, filter.permits());
 			}
 		}
 	}
@@ -55,9 +53,9 @@ final class RoutePolicyCheck {
 			.toList();
 	}
 
-	private static void warnOfCost(String where, Policy policy, @Nullable String cost) {
-		if (cost != null && cost.chars().allMatch(Character::isDigit)) {
-			PolicyWarnings.neverFits(where, policy, Long.parseLong(cost)).ifPresent(logger::warn);
+	private static void warnOfCost(String where, Policy policy, @Nullable Long cost) {
+		if (cost != null) {
+			PolicyWarnings.neverFits(where, policy, cost).ifPresent(logger::warn);
 		}
 	}
 

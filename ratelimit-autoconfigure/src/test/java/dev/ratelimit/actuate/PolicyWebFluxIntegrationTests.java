@@ -243,6 +243,11 @@ class PolicyWebFluxIntegrationTests {
 			assertThat(read("")).contains("\"stale\":true");
 			assertThat(read("policies/orders")).contains("77/h");
 			write("policies/orders", "{\"rollback\": 0}").expectStatus().isEqualTo(503);
+			write("store", "{\"action\": \"reseed\", \"confirm\": 1}").expectStatus()
+				.isEqualTo(409)
+				.expectBody()
+				.jsonPath("$.detail")
+				.isEqualTo("Reseeding removes no records");
 			write("store", "{\"action\": \"reseed\", \"reason\": \"flushed\"}").expectStatus()
 				.isOk()
 				.expectBody()
@@ -290,10 +295,14 @@ class PolicyWebFluxIntegrationTests {
 				.jsonPath("$.detail")
 				.isEqualTo("Accepting what the store has removes 1 of kind policy, 1 of kind override")
 				.jsonPath("$.fix")
-				.isEqualTo("To remove them, send the call again with \"confirm\": 2.");
+				.isEqualTo("To go on, send the call again with \"confirm\": 2.");
 			write("store", "{\"action\": \"accept\", \"confirm\": 1}").expectStatus().isEqualTo(409);
 			assertThat(read("policies/orders")).contains("77/h");
-			write("store", "{\"action\": \"accept\", \"confirm\": 2}").expectStatus().isOk();
+			write("store", "{\"action\": \"accept\", \"confirm\": 2}").expectStatus()
+				.isOk()
+				.expectBody()
+				.jsonPath("$.removed")
+				.isEqualTo(2);
 			await().until(() -> read("policies/orders").contains("10/h"));
 			await().untilAsserted(() -> assertThat(read("audit?limit=1")).contains("\"action\":\"store-recovery\"")
 				.contains("\"target\":\"accept\"")

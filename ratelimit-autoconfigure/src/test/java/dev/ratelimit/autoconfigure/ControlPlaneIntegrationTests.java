@@ -189,7 +189,7 @@ public class ControlPlaneIntegrationTests {
 			assertThatExceptionOfType(CompletionException.class)
 				.isThrownBy(() -> join(plane(one).writePolicy("orders", limits("78/h"), null, ANN)))
 				.withCauseInstanceOf(StoreUnavailableException.class);
-			join(plane(one).reseed());
+			join(plane(one).reseed(null, ANN));
 			await().atMost(Duration.ofSeconds(30))
 				.until(() -> !plane(one).state().stale() && !plane(other).state().stale());
 			join(plane(one).writePolicy("orders", limits("78/h"), null, ANN));
@@ -212,7 +212,7 @@ public class ControlPlaneIntegrationTests {
 				.isThrownBy(() -> join(plane(other).writePolicy("orders", limits("78/h"), null, ANN)))
 				.withCauseInstanceOf(StoreUnavailableException.class);
 			assertThat(redis.cli("EXISTS", "rl:{policies}:meta")).isEqualTo("0");
-			join(plane(other).reseed());
+			join(plane(other).reseed(null, ANN));
 			await().atMost(Duration.ofMinutes(1))
 				.until(() -> !plane(one).state().stale() && !plane(other).state().stale());
 			assertThat(policies(one).find("orders").version()).isOne();

@@ -220,7 +220,7 @@ class RejectedRecordsTests {
 	}
 
 	/** A place that does not know users. */
-	private static final class WithoutUsers implements PolicyUses {
+	static final class WithoutUsers implements PolicyUses {
 
 		@Override
 		public List<String> of(String policy) {

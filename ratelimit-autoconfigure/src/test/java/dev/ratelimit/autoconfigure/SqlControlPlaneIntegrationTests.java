@@ -62,7 +62,7 @@ class SqlControlPlaneIntegrationTests {
 						&& ControlPlaneIntegrationTests.plane(other).state().incident() != null);
 			assertThat(ControlPlaneIntegrationTests.limit(one, "acme")).isEqualTo(77);
 			assertThat(PostgresServer.shared().query(database, "SELECT id FROM ratelimit_record")).isEmpty();
-			join(ControlPlaneIntegrationTests.plane(other).reseed());
+			join(ControlPlaneIntegrationTests.plane(other).reseed(null, ANN));
 			await().atMost(Duration.ofMinutes(1))
 				.until(() -> !ControlPlaneIntegrationTests.plane(one).state().stale()
 						&& !ControlPlaneIntegrationTests.plane(other).state().stale());

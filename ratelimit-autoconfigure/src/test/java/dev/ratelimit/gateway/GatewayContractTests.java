@@ -73,7 +73,8 @@ class GatewayContractTests {
 			"four =RateLimit=orders,4", "costly =RateLimit=costly", "both =RateLimit=wide =RateLimit=narrow",
 			"once =RateLimit=once,3", "entry =RateLimit=narrow", "routes =RateLimit=routes",
 			"other-route =RateLimit=routes", "members =RateLimit=members", "chat =RateLimit=chat", "chat-entry",
-			"long .name=RateLimit .args.policy=orders .args.cost=2", "free");
+			"long .name=RateLimit .args.policy=orders .args.cost=2",
+			"spaced .name=RateLimit .args.policy=orders .args.cost=${test.spaced}", "hex =RateLimit=wide,0x1", "free");
 
 	private static final HttpClient CLIENT = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(30)).build();
 
@@ -346,11 +347,31 @@ class GatewayContractTests {
 			"WEBMVC | a .name=RateLimit .args.cost=5 | names no policy. | '- RateLimit=<policy>'",
 			"WEBMVC | a =RateLimit=orders,many | has the cost 'many', which is no number from 0 to 90000000. | '- RateLimit=<policy>,<cost>'",
 			"WEBMVC | a =RateLimit=orders,-1 | has the cost '-1' | '- RateLimit=<policy>,<cost>'",
+			"WEBMVC | a .name=RateLimit .args.policy=orders .args.cost= | has the cost '', which is no number | '- RateLimit=<policy>,<cost>'",
+			"WEBMVC | a =RateLimit=orders,#{2+3} | has the cost '#{2+3}', which is no number | '- RateLimit=<policy>,<cost>'",
 			"WEBFLUX | a =RateLimit=orders,-1 | The RateLimit filter of route 'a' has the cost '-1' | '- RateLimit=<policy>,<cost>'",
 			"WEBFLUX | a .name=RateLimit .args.cost=5 | names no policy. | '- RateLimit=<policy>'",
 			"WEBMVC | a =RateLimit=orders,1,2 | has more than two arguments. | '- RateLimit=<policy>,<cost>'" })
 	void mistakeInAFilterFailsTheStartWithAFix(GatewayKind gateway, String route, String problem, String fix) {
 		requireFailure(gateway, route, problem, fix);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void costIsWrittenAsSpringReadsNumbers(GatewayKind gateway) {
+		assertThat(remaining(get(gateway, "/spaced/hello"))).containsExactly("1");
+		assertThat(remaining(get(gateway, "/hex/hello"))).containsExactly("9");
+	}
+
+	@Test
+	void costOnWebFluxIsAlsoEmptyOrAnExpression() {
+		try (ConfigurableApplicationContext context = GatewayKind.WEBFLUX.start(upstream(),
+				List.of("empty .name=RateLimit .args.policy=orders .args.cost=${test.unset:}",
+						"expression .name=RateLimit .args.policy=wide .args.cost=${test.expression}"),
+				properties("test.expression= #{1+1}"))) {
+			assertThat(remaining(get(context, "/empty/hello", "X-API-Key", this.key))).containsExactly("2");
+			assertThat(remaining(get(context, "/expression/hello", "X-API-Key", this.key))).containsExactly("8");
+		}
 	}
 
 	@ParameterizedTest
@@ -428,8 +449,8 @@ class GatewayContractTests {
 	}
 
 	private static ConfigurableApplicationContext application(GatewayKind gateway) {
-		return STARTED.computeIfAbsent(gateway,
-				(absent) -> gateway.start(upstream(), ROUTES, properties("ratelimit.on-unknown-policy=deny")));
+		return STARTED.computeIfAbsent(gateway, (absent) -> gateway.start(upstream(), ROUTES,
+				properties("ratelimit.on-unknown-policy=deny", "test.spaced= 2")));
 	}
 
 	private static String upstream() {

@@ -96,33 +96,69 @@ final class ChangeCheck {
 
 	/**
 	 * The version for callers that a new one is not for: the newest, or its own previous
-	 * version if it is not for everybody itself.
+	 * version if it is not for everybody itself. If that one is rejected here, it is the
+	 * one in force here: an instance puts a new version in force only with a previous one
+	 * that fits.
 	 * @param policy the new version
 	 * @param newest the newest version in the store, {@code null} if there is none
 	 */
 	Documents.@Nullable Previous previous(Policy policy, @Nullable RecordVersion newest) {
-		Documents.Previous previous = previous(policy.id(), newest);
+		String id = policy.id();
+		Documents.Previous previous;
+		try {
+			previous = last(id, newest);
+			requireFitting(id, previous);
+		}
+		catch (InvalidChangeException ex) {
+			previous = inForce(id);
+			requireFittingInForce(id, previous);
+		}
 		if (previous != null && !policy.settings().shadow()) {
-			Policy before = stored(policy.id(), previous.version(), previous.document());
+			Policy before = stored(id, previous.version(), previous.document());
 			requireWindows(() -> this.live.current().requireWindows(policy, before));
 		}
 		return previous;
 	}
 
-	private Documents.@Nullable Previous previous(String id, @Nullable RecordVersion newest) {
+	private Documents.@Nullable Previous last(String id, @Nullable RecordVersion newest) {
 		if (newest == null || newest.deleted()) {
 			Policy configured = this.live.configured(id);
-			return (configured != null) ? new Documents.Previous(0, this.reader.document(configured)) : null;
+			return (configured != null) ? previous(configured) : null;
 		}
+		Documents.PolicyText text = Documents.policy(newest.body());
+		boolean whole = holdsForAll(stored(id, newest.version(), text.document()), this.clock.instant());
+		return whole ? new Documents.Previous(newest.version(), text.document()) : text.previous();
+	}
+
+	private Documents.@Nullable Previous inForce(String id) {
+		Instant now = this.clock.instant();
+		return this.live.current()
+			.versions(id)
+			.stream()
+			.filter((known) -> holdsForAll(known, now))
+			.findFirst()
+			.map(this::previous)
+			.orElse(null);
+	}
+
+	private Documents.Previous previous(Policy known) {
+		return new Documents.Previous(known.version(), this.reader.document(known));
+	}
+
+	private void requireFitting(String id, Documents.@Nullable Previous previous) {
+		if (previous != null) {
+			fitting(stored(id, previous.version(), previous.document()));
+		}
+	}
+
+	private void requireFittingInForce(String id, Documents.@Nullable Previous previous) {
 		try {
-			Documents.PolicyText text = Documents.policy(newest.body());
-			boolean whole = holdsForAll(stored(id, newest.version(), text.document()), this.clock.instant());
-			return whole ? new Documents.Previous(newest.version(), text.document()) : text.previous();
+			requireFitting(id, previous);
 		}
 		catch (InvalidChangeException ex) {
-			// The newest version is rejected: the version before it is in force.
-			Policy known = this.live.current().find(id);
-			return (known != null) ? new Documents.Previous(known.version(), this.reader.document(known)) : null;
+			throw new InvalidChangeException("rollout",
+					"The version in force would decide for the other callers, but does not fit. " + ex.problem(),
+					"Write the policy for all callers at once.");
 		}
 	}
 

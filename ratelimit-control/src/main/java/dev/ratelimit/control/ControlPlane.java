@@ -238,10 +238,13 @@ public final class ControlPlane {
 	}
 
 	/**
-	 * Ends an incident: gives the store what this instance knows.
+	 * Ends an incident: gives the store what this instance knows. Fails with a
+	 * {@link dev.ratelimit.store.ConfirmationException} if that removes another number of
+	 * records of the store.
+	 * @param confirmed how many records may be removed, {@code null} for none
 	 */
-	public CompletionStage<Void> reseed() {
-		return checked(() -> StoreAccess.translated(this.replica.reseed()));
+	public CompletionStage<Void> reseed(@Nullable Long confirmed, Author author) {
+		return checked(() -> StoreAccess.translated(this.replica.reseed(confirmed, author.actor(), author.reason())));
 	}
 
 	/**

@@ -78,8 +78,16 @@ public final class LivePolicies {
 	 * policy here: an instance that does not have the place may have accepted it. What is
 	 * in force already stays; the start checks it.
 	 */
-	public void requireFitting(PolicyUses uses) {
+	public synchronized void requireFitting(PolicyUses uses) {
 		this.uses = uses;
+	}
+
+	/**
+	 * Changes what names policies. No policy comes into force meanwhile, so that the
+	 * change and a policy cannot both be checked against the state before the other.
+	 */
+	public synchronized void changeUses(Runnable change) {
+		change.run();
 	}
 
 	public PolicySet current() {

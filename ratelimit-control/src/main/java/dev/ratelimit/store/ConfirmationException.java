@@ -6,19 +6,23 @@ import java.util.stream.Collectors;
 import dev.ratelimit.store.RecordKey.Kind;
 
 /**
- * Accepting the store's records would remove records of this instance, and the number of
- * them was not confirmed. Nothing was changed.
+ * A decision about a store that has lost data would remove records, and their number was
+ * not confirmed. Nothing was changed.
  */
 public final class ConfirmationException extends RuntimeException {
 
 	private final long number;
 
-	ConfirmationException(Map<Kind, Long> removed) {
-		super("Accepting what the store has removes " + removed.entrySet()
+	ConfirmationException(String decision, Map<Kind, Long> removed) {
+		super(decision + " removes " + (removed.isEmpty() ? "no records" : text(removed)), null, false, false);
+		this.number = removed.values().stream().mapToLong(Long::longValue).sum();
+	}
+
+	private static String text(Map<Kind, Long> removed) {
+		return removed.entrySet()
 			.stream()
 			.map((kind) -> kind.getValue() + " of kind " + kind.getKey().text())
-			.collect(Collectors.joining(", ")), null, false, false);
-		this.number = removed.values().stream().mapToLong(Long::longValue).sum();
+			.collect(Collectors.joining(", "));
 	}
 
 	/** How many records would be removed. */

@@ -2,8 +2,6 @@ package dev.ratelimit.store;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 
@@ -33,11 +31,11 @@ public final class DeletionTrimmer implements AutoCloseable {
 	/** Shorter than the pause: each hour any instance can lead. */
 	private static final Duration LEAD = Duration.ofMinutes(55);
 
-	/**
-	 * After a burst of deletions an instance that is still reading them must not have to
-	 * read everything.
-	 */
-	private static final Duration READ_BY_ALL = Duration.ofMinutes(10);
+	/** Of those above the bound: an instance may be away, or of an earlier release. */
+	private static final Duration KEPT_ABOVE = Duration.ofDays(1);
+
+	/** Above ten times the bound: time to read them, so that nobody reads everything. */
+	private static final Duration KEPT_FAR_ABOVE = Duration.ofMinutes(10);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -47,21 +45,18 @@ public final class DeletionTrimmer implements AutoCloseable {
 
 	private final String instance;
 
-	private final InstantSource clock;
-
 	private final int most;
 
 	private final Loop loop = new Loop("ratelimit-deletion-trim", this::turn);
 
 	public DeletionTrimmer(PolicyStore store, Replica replica, String instance) {
-		this(store, replica, instance, InstantSource.system(), PolicyStore.KEPT_DELETIONS);
+		this(store, replica, instance, PolicyStore.KEPT_DELETIONS);
 	}
 
-	DeletionTrimmer(PolicyStore store, Replica replica, String instance, InstantSource clock, int most) {
+	DeletionTrimmer(PolicyStore store, Replica replica, String instance, int most) {
 		this.store = store;
 		this.replica = replica;
 		this.instance = instance;
-		this.clock = clock;
 		this.most = most;
 	}
 
@@ -77,9 +72,8 @@ public final class DeletionTrimmer implements AutoCloseable {
 	private Duration turn() {
 		ReplicaState state = this.replica.state();
 		try {
-			if (state.read() && !state.stale()
-					&& Futures.await(this.store.lead(TASK, this.instance, LEAD), TIMEOUT).isPresent()) {
-				trim();
+			if (state.read() && !state.stale()) {
+				Futures.await(this.store.lead(TASK, this.instance, LEAD), TIMEOUT).ifPresent(this::trim);
 			}
 		}
 		catch (CompletionException ex) {
@@ -93,15 +87,18 @@ public final class DeletionTrimmer implements AutoCloseable {
 		return EVERY;
 	}
 
-	void trim() {
+	/**
+	 * Removes them.
+	 * @param now by the clock that gives versions their time
+	 */
+	void trim(Instant now) {
 		// Versions above the revision of the copy may not be all that the store has.
 		Snapshot copy = this.replica.snapshot(0);
 		List<RecordVersion> deletions = copy.records()
 			.stream()
 			.filter((version) -> version.deleted() && version.revision() <= copy.revision())
-			.sorted(Comparator.comparingLong(RecordVersion::revision))
 			.toList();
-		int end = end(deletions);
+		int end = end(deletions, now);
 		for (int i = 0; i < end; i += PolicyStore.MAX_EDITS) {
 			Futures.await(this.store.forget(deletions.subList(i, Math.min(i + PolicyStore.MAX_EDITS, end)),
 					new Seen(copy.storeId(), copy.revision())), TIMEOUT);
@@ -113,17 +110,25 @@ public final class DeletionTrimmer implements AutoCloseable {
 	}
 
 	/** A younger deletion ends it, even if older ones follow: revisions are the order. */
-	private int end(List<RecordVersion> deletions) {
-		Instant now = this.clock.instant();
+	private int end(List<RecordVersion> deletions, Instant now) {
 		int end = 0;
-		while (end < deletions.size()) {
-			Duration kept = (end < deletions.size() - this.most) ? READ_BY_ALL : PolicyStore.KEPT_DELETIONS_FOR;
-			if (deletions.get(end).time().isAfter(now.minus(kept))) {
-				break;
-			}
+		while (end < deletions.size() && isOver(deletions.get(end).time(), deletions.size() - end, now)) {
 			end++;
 		}
 		return end;
+	}
+
+	/**
+	 * Whether a deletion is no longer kept.
+	 * @param place 1 for the newest
+	 */
+	private boolean isOver(Instant time, int place, Instant now) {
+		if (place <= this.most) {
+			return !time.isAfter(now.minus(PolicyStore.KEPT_DELETIONS_FOR));
+		}
+		Duration kept = (place <= 10L * this.most) ? KEPT_ABOVE : KEPT_FAR_ABOVE;
+		// A time of the future, as by a wrong clock, must not suspend the bound.
+		return time.isAfter(now) || !time.isAfter(now.minus(kept));
 	}
 
 }

@@ -14,9 +14,10 @@ package dev.ratelimit.store;
  * <p>
  * <b>How it fails.</b> A store that forgets while an instance reads all of it makes that
  * instance begin again. If the store loses data, an instance that reseeds it hands over
- * the version that it knows. An instance of an earlier release that was away for all of
- * {@link PolicyStore#KEPT_DELETIONS_FOR} keeps a record whose deletion was forgotten
- * meanwhile, and numbers the new records that it writes from 1.
+ * the version that it knows. A store that comes back from an older backup has records
+ * again whose deletion was forgotten: a reseed deletes those that the instance must have
+ * seen. An instance of an earlier release keeps a record whose deletion was forgotten
+ * while it was away, and numbers the new records that it writes from 1.
  *
  * @param revision highest revision of a forgotten deletion, 0 if there is none
  * @param version highest version of a forgotten deletion

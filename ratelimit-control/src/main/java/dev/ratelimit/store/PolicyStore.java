@@ -25,7 +25,10 @@ public interface PolicyStore {
 	/** Versions of a record that a store keeps; a write removes older ones. */
 	int KEPT_VERSIONS = 100;
 
-	/** Deleted records that a store keeps; the oldest above this number are forgotten. */
+	/**
+	 * Deleted records that a store keeps; the oldest above this number are forgotten
+	 * after a day, and those above ten times this number after 10 minutes.
+	 */
 	int KEPT_DELETIONS = 10_000;
 
 	/** Longer than an instance is away and then starts with its snapshot. */

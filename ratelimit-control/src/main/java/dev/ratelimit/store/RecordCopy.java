@@ -1,6 +1,7 @@
 package dev.ratelimit.store;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,6 +15,7 @@ final class RecordCopy {
 
 	private final Map<RecordKey, RecordVersion> records = new ConcurrentHashMap<>();
 
+	/** Also from before a recovery: an older backup may come back later. */
 	private volatile Forgotten forgotten;
 
 	RecordCopy(Snapshot start) {
@@ -26,12 +28,9 @@ final class RecordCopy {
 		return this.records.get(key);
 	}
 
+	/** In the order of revisions: two records can be about the same caller. */
 	List<RecordVersion> all() {
-		return List.copyOf(this.records.values());
-	}
-
-	Map<RecordKey, RecordVersion> byKey() {
-		return Map.copyOf(this.records);
+		return this.records.values().stream().sorted(Comparator.comparingLong(RecordVersion::revision)).toList();
 	}
 
 	Forgotten forgotten() {
@@ -48,31 +47,37 @@ final class RecordCopy {
 			this.records.values()
 				.removeIf((version) -> version.deleted() && version.revision() <= forgotten.revision());
 		}
-		this.forgotten = new Forgotten(forgotten.revision(), Math.max(forgotten.version(), this.forgotten.version()));
+		note(forgotten.revision(), forgotten.version());
 	}
 
 	/**
 	 * Takes everything that the store has, and drops the rest.
-	 * @return what has changed; a dropped record as a deletion
+	 * @return what has changed: dropped records as deletions, then the others by revision
 	 */
 	List<RecordVersion> replace(StoreReader.Contents all) {
 		List<RecordVersion> changed = new ArrayList<>();
+		note(all.forgotten().revision(), all.forgotten().version());
+		for (RecordVersion version : all()) {
+			if (!all.records().containsKey(version.key())) {
+				this.records.remove(version.key());
+				note(0, version.version());
+				if (!version.deleted()) {
+					changed.add(new RecordVersion(version.key(), version.version(), version.revision(), null,
+							version.actor(), version.time(), version.reason()));
+				}
+			}
+		}
 		all.records().forEach((key, version) -> {
 			if (!version.equals(this.records.put(key, version))) {
 				changed.add(version);
 			}
 		});
-		long highest = Math.max(all.forgotten().version(), this.forgotten.version());
-		for (RecordVersion version : all()) {
-			if (!all.records().containsKey(version.key())) {
-				this.records.remove(version.key());
-				highest = Math.max(highest, version.version());
-				changed.add(new RecordVersion(version.key(), version.version(), version.revision(), null,
-						version.actor(), version.time(), version.reason()));
-			}
-		}
-		this.forgotten = new Forgotten(all.forgotten().revision(), highest);
 		return changed;
+	}
+
+	private void note(long revision, long version) {
+		this.forgotten = new Forgotten(Math.max(revision, this.forgotten.revision()),
+				Math.max(version, this.forgotten.version()));
 	}
 
 }

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * One immutable version of a record. Every edit makes a new version, and so does a
  * deletion, so that numbers never go back.
  *
- * @param version counts from 1 for each record
+ * @param version counts for each record, from 1 or from above the highest version of the
+ * {@linkplain Forgotten forgotten} ones
  * @param revision counts from 1 over all records of the store, in the order of writes
  * @param body JSON, {@code null} if this version deleted the record
  */

@@ -34,7 +34,7 @@ public final class Replica implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Replica.class);
 
-	private static final int PAGE = 250;
+	static final int PAGE = 250;
 
 	private static final long POLL_MILLIS = 5_000;
 
@@ -83,7 +83,7 @@ public final class Replica implements AutoCloseable {
 		this.origin = start.equals(Snapshot.NONE) ? Origin.NOTHING : Origin.SNAPSHOT;
 		this.copy = new RecordCopy(start);
 		if (!start.records().isEmpty()) {
-			listener.changed(start.records());
+			listener.changed(this.copy.all());
 		}
 	}
 
@@ -155,12 +155,15 @@ public final class Replica implements AutoCloseable {
 
 	/**
 	 * Ends an incident by writing all records of this instance to the store, with their
-	 * versions, actors, times and reasons; other records of the store stay. Fails if
+	 * versions, actors, times and reasons; other records of the store stay, without those
+	 * of an older backup whose deletion this instance has forgotten. Fails with a
+	 * {@link ConfirmationException} if these are another number of records. Fails too if
 	 * there is no incident, the store does not answer or this replica is closed, and can
 	 * be repeated then.
+	 * @param confirmed how many records may be deleted, {@code null} for none
 	 */
-	public CompletionStage<Void> reseed() {
-		return decide((recovery) -> recovery.write(this.copy.all()));
+	public CompletionStage<Void> reseed(@Nullable Long confirmed, String actor, String reason) {
+		return decide(Recovery::reseed, confirmed, actor, reason);
 	}
 
 	/**
@@ -170,18 +173,18 @@ public final class Replica implements AutoCloseable {
 	 * @param confirmed how many records may be deleted, {@code null} for none
 	 */
 	public CompletionStage<Void> accept(@Nullable Long confirmed, String actor, String reason) {
-		return decide((recovery) -> recovery.write(Recovery.accepted(this.reader.all(PAGE).records(), this.copy.byKey(),
-				this.copy.forgotten(), confirmed, actor, reason)));
+		return decide(Recovery::accept, confirmed, actor, reason);
 	}
 
 	/** Runs on the replica's thread, so that no read sees half of a recovery. */
-	private CompletionStage<Void> decide(Consumer<Recovery> decision) {
+	private CompletionStage<Void> decide(Consumer<Recovery> decision, @Nullable Long confirmed, String actor,
+			String reason) {
 		CompletionStage<Void> done = this.decisions.add(() -> {
 			synchronize();
 			if (this.incident == null) {
 				throw new StoreIncidentException("the store has lost nothing: there is nothing to decide");
 			}
-			decision.accept(new Recovery(this.reader, this.storeId, this.revision, this.copy.forgotten()));
+			decision.accept(new Recovery(this.reader, seen(), this.copy, confirmed, actor, reason));
 			synchronize();
 		});
 		this.loop.wake();

@@ -2,7 +2,7 @@ package dev.ratelimit.store;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -61,7 +61,7 @@ final class StoreReader {
 	 * if the store forgets the deletion of a record that may be read already.
 	 */
 	Contents all(int page) {
-		Map<RecordKey, RecordVersion> read = new HashMap<>();
+		Map<RecordKey, RecordVersion> read = new LinkedHashMap<>();
 		long last = 0;
 		long begun = 0;
 		Changes changes;
@@ -74,12 +74,22 @@ final class StoreReader {
 				return all(page);
 			}
 			for (RecordVersion version : changes.versions()) {
+				read.remove(version.key());
 				read.put(version.key(), version);
 				last = version.revision();
 			}
 		}
 		while (!changes.versions().isEmpty() && last < changes.revision());
 		return new Contents(changes.storeId(), changes.revision(), read, changes.forgotten());
+	}
+
+	/**
+	 * Deletes records, unless they or the store have changed since.
+	 * @param records at most {@link PolicyStore#MAX_EDITS}
+	 */
+	void delete(List<RecordVersion> records, Seen seen, String actor, String reason) {
+		List<Edit> edits = records.stream().map((record) -> new Edit(record.key(), null, record.version())).toList();
+		Futures.await(this.store.write(edits, seen, actor, reason), ANSWER_TIMEOUT);
 	}
 
 	void restore(String storeId, long revision, long version, List<RecordVersion> records) {
@@ -104,7 +114,15 @@ final class StoreReader {
 		return this.reached;
 	}
 
+	/**
+	 * What a store has.
+	 *
+	 * @param records in the order of revisions
+	 */
 	record Contents(String storeId, long revision, Map<RecordKey, RecordVersion> records, Forgotten forgotten) {
+
+		static final Contents NONE = new Contents("", 0, Map.of(), Forgotten.NONE);
+
 	}
 
 }

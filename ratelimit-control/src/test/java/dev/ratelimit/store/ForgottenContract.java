@@ -2,7 +2,6 @@ package dev.ratelimit.store;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -27,8 +26,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 public abstract class ForgottenContract extends StoreFleetContract {
 
-	/** Deletions that are too many are kept for 10 minutes. */
-	private static final Duration LATER = Duration.ofMinutes(11);
+	/** Deletions that are far too many are kept for 10 minutes. */
+	private static final Duration SOON = Duration.ofMinutes(11);
+
+	/** Deletions that are too many are kept for a day. */
+	private static final Duration LATER = Duration.ofHours(25);
 
 	private static final Duration LONGER = PolicyStore.KEPT_DELETIONS_FOR.plusDays(1);
 
@@ -131,7 +133,7 @@ public abstract class ForgottenContract extends StoreFleetContract {
 	}
 
 	@Test
-	void oldestDeletionsAboveTheBoundAreRemovedInStepsAfterTenMinutes() {
+	void oldestDeletionsAboveTheBoundAreRemovedInStepsAfterADay() {
 		RecordVersion live = write(ORDERS, "1");
 		List<RecordVersion> deleted = deleted(120);
 		Replica replica = follow(Snapshot.NONE);
@@ -145,15 +147,25 @@ public abstract class ForgottenContract extends StoreFleetContract {
 			}
 
 		};
-		trimmer(counting, replica, Duration.ZERO, 13).trim();
+		trim(counting, replica, SOON, 13);
 		assertThat(steps).isEmpty();
-		trimmer(counting, replica, LATER, 13).trim();
+		trim(counting, replica, LATER, 13);
 		assertThat(steps).containsExactly(50, 50, 7);
 		List<RecordVersion> kept = new ArrayList<>(List.of(live));
 		kept.addAll(deleted.subList(107, 120));
 		assertThat(join(open().changesSince(0, 100)).versions()).isEqualTo(kept);
-		trimmer(counting, replica, LATER, 13).trim();
+		trim(counting, replica, LATER, 13);
 		assertThat(join(open().changesSince(0, 100)).versions()).isEqualTo(kept);
+	}
+
+	@Test
+	void deletionsAboveTenTimesTheBoundAreRemovedAfterTenMinutes() {
+		List<RecordVersion> deleted = deleted(35);
+		Replica replica = follow(Snapshot.NONE);
+		trim(this.store, replica, Duration.ZERO, 3);
+		assertThat(join(open().changesSince(0, 100)).versions()).isEqualTo(deleted);
+		trim(this.store, replica, SOON, 3);
+		assertThat(join(open().changesSince(0, 100)).versions()).isEqualTo(deleted.subList(5, 35));
 	}
 
 	@Test
@@ -164,10 +176,10 @@ public abstract class ForgottenContract extends StoreFleetContract {
 		RecordVersion restored = new RecordVersion(key(2), 4, 0, null, "ann", Instant.EPOCH, "");
 		join(this.store.restore("known", 0, 0, List.of(restored)));
 		Replica replica = follow(Snapshot.NONE);
-		trimmer(this.store, replica, Duration.ZERO, 100).trim();
+		trim(this.store, replica, Duration.ZERO, 100);
 		assertThat(join(open().changesSince(0, 10)).versions()).extracting(RecordVersion::key)
 			.containsExactly(young.key(), restored.key());
-		trimmer(this.store, replica, LONGER, 100).trim();
+		trim(this.store, replica, LONGER, 100);
 		assertThat(join(open().changesSince(0, 10)).versions()).isEmpty();
 	}
 
@@ -175,7 +187,7 @@ public abstract class ForgottenContract extends StoreFleetContract {
 	void instanceThatHasSeenTheDeletionsDropsThemFromItsCopy() {
 		List<RecordVersion> deleted = deleted(3);
 		Replica replica = follow(Snapshot.NONE);
-		trimmer(this.store, replica, LATER, 1).trim();
+		trim(this.store, replica, LATER, 1);
 		RecordVersion next = write(ORDERS, "1");
 		soon().until(() -> replica.state().revision() >= next.revision());
 		assertThat(replica.snapshot(0).records()).containsExactlyInAnyOrder(deleted.get(2), next);
@@ -192,7 +204,7 @@ public abstract class ForgottenContract extends StoreFleetContract {
 				Forgotten.NONE);
 		write(ORDERS, null);
 		RecordVersion last = write(SEARCH, "2");
-		trimmer(this.store, follow(Snapshot.NONE), LONGER, 100).trim();
+		trim(this.store, follow(Snapshot.NONE), LONGER, 100);
 		this.told.clear();
 		Replica late = follow(old);
 		soon().until(() -> late.state().read());
@@ -249,6 +261,55 @@ public abstract class ForgottenContract extends StoreFleetContract {
 		assertThat(asked).filteredOn((revision) -> revision == 0).hasSize(2);
 	}
 
+	@Test
+	void fullReadAnnouncesNoDeletionThatTheCopyHad() {
+		RecordVersion deleted = deleted(key(1));
+		RecordVersion other = write(key(2), "1");
+		Snapshot old = new Snapshot(id(), other.revision(), 1, List.of(other, deleted), Forgotten.NONE);
+		RecordVersion last = deleted(key(3));
+		forget(deleted, last);
+		Replica late = follow(old);
+		assertThat(late.get(key(1))).isNull();
+		assertThat(this.told).containsExactly(deleted, other);
+	}
+
+	@Test
+	void fullReadAnnouncesDroppedRecordsFirstAndThenTheOthersByRevision() {
+		RecordVersion dropped = write(key(0), "1");
+		Snapshot old = new Snapshot(id(), dropped.revision(), 1, List.of(dropped), Forgotten.NONE);
+		forget(write(key(0), null));
+		List<RecordVersion> kept = new ArrayList<>();
+		for (int i = 1; i < 40; i++) {
+			kept.add(write(key(i), (i % 2 == 0) ? "{}" : null));
+		}
+		follow(old);
+		assertThat(this.told).hasSize(41);
+		assertThat(this.told.get(1)).extracting(RecordVersion::key, RecordVersion::body).containsExactly(key(0), null);
+		assertThat(this.told.subList(2, 41)).isEqualTo(kept);
+	}
+
+	@Test
+	void restoredVersionWithAMuchHigherNumberLeavesTheHistory() {
+		for (int i = 1; i < 4; i++) {
+			write(ORDERS, "" + i);
+		}
+		join(this.store.restore("known", 0, 0,
+				List.of(new RecordVersion(ORDERS, 814, 0, "3", "ann", Instant.EPOCH, ""))));
+		assertThat(join(this.store.history(ORDERS, 10))).extracting(RecordVersion::version)
+			.containsExactly(814L, 3L, 2L, 1L);
+		write(ORDERS, "4");
+		assertThat(join(this.store.history(ORDERS, 10))).hasSize(5);
+	}
+
+	@Test
+	void deletionOfTheFutureDoesNotKeepTheOnesAboveTheBound() {
+		RecordVersion future = new RecordVersion(ORDERS, 4, 0, null, "ann", Instant.now().plus(LONGER), "");
+		join(this.store.restore("known", 0, 0, List.of(future)));
+		List<RecordVersion> deleted = deleted(20);
+		trim(this.store, follow(Snapshot.NONE), LATER, 13);
+		assertThat(join(open().changesSince(0, 100)).versions()).isEqualTo(deleted.subList(7, 20));
+	}
+
 	private List<RecordVersion> deleted(int count) {
 		List<RecordVersion> deleted = new ArrayList<>();
 		for (int i = 0; i < count; i += PolicyStore.MAX_EDITS) {
@@ -272,7 +333,7 @@ public abstract class ForgottenContract extends StoreFleetContract {
 		join(this.store.forget(List.of(deletions), new Seen(id(), 1)));
 	}
 
-	private String id() {
+	String id() {
 		return join(this.store.changesSince(0, 1)).storeId();
 	}
 
@@ -281,22 +342,27 @@ public abstract class ForgottenContract extends StoreFleetContract {
 	}
 
 	private Replica follow(Snapshot start, PolicyStore store) {
-		Replica replica = new Replica(store, start, this.told::addAll, System::nanoTime);
-		this.replicas.add(replica);
-		replica.start();
+		Replica replica = start(start, store);
 		soon().until(() -> replica.state().read());
 		return replica;
 	}
 
-	private static DeletionTrimmer trimmer(PolicyStore store, Replica replica, Duration later, int most) {
-		return new DeletionTrimmer(store, replica, "one", InstantSource.fixed(Instant.now().plus(later)), most);
+	Replica start(Snapshot start, PolicyStore store) {
+		Replica replica = new Replica(store, start, this.told::addAll, System::nanoTime);
+		this.replicas.add(replica);
+		replica.start();
+		return replica;
 	}
 
-	private static RecordKey key(int number) {
+	private static void trim(PolicyStore store, Replica replica, Duration later, int most) {
+		new DeletionTrimmer(store, replica, "one", most).trim(Instant.now().plus(later));
+	}
+
+	static RecordKey key(int number) {
 		return new RecordKey(Kind.OVERRIDE, "orders/tenant/" + number);
 	}
 
-	private static ConditionFactory soon() {
+	static ConditionFactory soon() {
 		return Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(10));
 	}
 

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * What every store of policies has to do with records.
  */
-public abstract class PolicyStoreContract extends ForgottenContract {
+public abstract class PolicyStoreContract extends RecoveryContract {
 
 	@Test
 	void emptyStoreHasNeitherIdNorRevision() {

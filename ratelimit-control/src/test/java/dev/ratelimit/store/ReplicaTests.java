@@ -108,7 +108,7 @@ class ReplicaTests {
 		this.store.answer = new CompletableFuture<>();
 		this.replica.start();
 		soon().until(() -> this.store.asked.get() > 0);
-		CompletionStage<Void> reseeded = this.replica.reseed();
+		CompletionStage<Void> reseeded = this.replica.reseed(null, "ann", "back");
 		CompletionStage<Void> accepted = this.replica.accept(null, "ann", "meant");
 		this.replica.close();
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(reseeded))
@@ -124,7 +124,7 @@ class ReplicaTests {
 		CompletableFuture<Changes> late = new CompletableFuture<>();
 		this.store.answer = late;
 		long before = this.store.asked.get();
-		CompletionStage<Void> reseeded = this.replica.reseed();
+		CompletionStage<Void> reseeded = this.replica.reseed(null, "ann", "back");
 		soon().until(() -> this.store.asked.get() > before);
 		this.replica.close();
 		late.complete(new Changes("", 0, List.of()));
@@ -144,7 +144,7 @@ class ReplicaTests {
 	@Test
 	void decisionFailsIfTheStoreCannotBeFollowed() {
 		this.store.subscribable = false;
-		CompletionStage<Void> reseeded = this.replica.reseed();
+		CompletionStage<Void> reseeded = this.replica.reseed(null, "ann", "back");
 		this.replica.start();
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(reseeded))
 			.withCauseInstanceOf(RejectedExecutionException.class);

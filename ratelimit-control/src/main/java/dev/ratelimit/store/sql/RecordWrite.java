@@ -59,11 +59,15 @@ record RecordWrite(StoreWrite write) {
 			FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS k (kind, id, version, revision)
 			ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, revision = excluded.revision""";
 
+	/** By place: numbers have gaps after a record was forgotten or a store recovered. */
 	private static final String REMOVE_OLD = """
 			DELETE FROM ratelimit_record_version WHERE (kind, id, version) IN (
-				SELECT v.kind, v.id, v.version FROM ratelimit_record_version v
-				JOIN unnest($1::text[], $2::text[], $3::bigint[]) AS k (kind, id, version)
-					ON v.kind = k.kind AND v.id = k.id AND v.version <= k.version - $4::bigint)""";
+				SELECT r.kind, r.id, r.version FROM (
+					SELECT v.kind, v.id, v.version,
+						row_number() OVER (PARTITION BY v.kind, v.id ORDER BY v.version DESC) AS place
+					FROM ratelimit_record_version v
+					JOIN unnest($1::text[], $2::text[]) AS k (kind, id) ON v.kind = k.kind AND v.id = k.id
+				) r WHERE r.place > $3::bigint)""";
 
 	/** PostgreSQL delivers it when the transaction has committed. */
 	private static final String NOTIFY = "SELECT pg_notify('" + CHANNEL + "', $1::text)";
@@ -119,7 +123,7 @@ record RecordWrite(StoreWrite write) {
 					numbers(versions, (version) -> ChronoUnit.MICROS.between(Instant.EPOCH, version.time())),
 					strings(versions, RecordVersion::reason))
 			.then(session.run(SET_NEWEST, kinds, ids, numbers, revisions))
-			.then(old ? session.run(REMOVE_OLD, kinds, ids, numbers, (long) PolicyStore.KEPT_VERSIONS) : Mono.empty());
+			.then(old ? session.run(REMOVE_OLD, kinds, ids, (long) PolicyStore.KEPT_VERSIONS) : Mono.empty());
 	}
 
 	static <T> String[] strings(List<T> values, Function<T, ? extends @Nullable String> part) {

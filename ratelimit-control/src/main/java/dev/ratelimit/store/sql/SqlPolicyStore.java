@@ -68,9 +68,12 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	/** Writers queue on one row: more connections would not be faster. */
 	private static final int CONNECTIONS = 4;
 
+	/** A verification, and the search for old entries. */
+	private static final int SCANS = 2;
+
 	private final Database database;
 
-	/** One connection, so that reading the whole audit trail holds nobody up. */
+	/** Apart, so that reading the whole audit trail holds nobody up. */
 	private final Database scans;
 
 	private final Schema schema;
@@ -86,12 +89,12 @@ public final class SqlPolicyStore implements PolicyStore, AutoCloseable {
 	private final Disposable.Composite subscriptions = Disposables.composite();
 
 	/**
-	 * Creates a store with at most four connections, one more for scans of the audit
+	 * Creates a store with at most four connections, two more for scans of the audit
 	 * trail, and one for each subscription. Of a pool it uses only the factory inside.
 	 */
 	public SqlPolicyStore(ConnectionFactory factory) {
 		this.database = new Database(factory, CONNECTIONS);
-		this.scans = new Database(factory, 1);
+		this.scans = new Database(factory, SCANS);
 		this.schema = new Schema(this.database);
 		this.notifications = new Notifications(this.database, this.schema);
 		this.sums = new SqlFleetSums(this.schema, System::nanoTime);

@@ -132,7 +132,7 @@ class PolicyStoreAclIntegrationTests {
 		assertThat(join(instance.store.changesSince(0, 1)).versions()).isEmpty();
 		server.flush();
 		Awaitility.await().until(() -> instance.replica.state().incident() != null);
-		instance.replica.reseed().toCompletableFuture().join();
+		instance.replica.reseed(null, "ann", "back").toCompletableFuture().join();
 	}
 
 	private static String[] documented(String command) throws IOException {

@@ -161,7 +161,7 @@ class ReplicaIntegrationTests {
 		assertThat(other.replica.state().stale()).isTrue();
 		assertThat(other.replica.state().revision()).isEqualTo(known.revision());
 		assertThat(this.fleet).allMatch((instance) -> instance.has(known));
-		other.replica.reseed().toCompletableFuture().join();
+		other.replica.reseed(null, "ann", "back").toCompletableFuture().join();
 		within(2).until(() -> this.fleet.stream().noneMatch((instance) -> instance.replica.state().stale()));
 		assertThat(this.fleet).allMatch((instance) -> "2".equals(instance.body(ORDERS)))
 			.allMatch((instance) -> instance.body(SEARCH) == null);
@@ -184,7 +184,7 @@ class ReplicaIntegrationTests {
 		PolicyInstance fresh = start();
 		within(2).until(() -> fresh.has(since));
 		assertThat(one.body(SEARCH)).isNull();
-		one.replica.reseed().toCompletableFuture().join();
+		one.replica.reseed(null, "ann", "back").toCompletableFuture().join();
 		within(10).until(() -> this.fleet.stream()
 			.allMatch((instance) -> "1".equals(instance.body(SEARCH)) && "1".equals(instance.body(ORDERS))));
 		within(2).until(() -> this.fleet.stream().noneMatch((instance) -> instance.replica.state().stale()));
@@ -231,7 +231,7 @@ class ReplicaIntegrationTests {
 		Awaitility.await().during(Duration.ofSeconds(1)).until(() -> one.has(lost));
 		assertThat(one.replica.state().incident()).isNotNull();
 		assertThat(old.revision()).isLessThan(lost.revision());
-		one.replica.reseed().toCompletableFuture().join();
+		one.replica.reseed(null, "ann", "back").toCompletableFuture().join();
 		assertThat(one.body(ORDERS)).isEqualTo("2");
 		assertThat(one.body(SEARCH)).isEqualTo("4");
 	}
@@ -247,7 +247,7 @@ class ReplicaIntegrationTests {
 		this.server.cli("DEL", "rl:{policies}:" + part);
 		tell();
 		within(10).until(() -> one.replica.state().incident() != null);
-		one.replica.reseed().toCompletableFuture().join();
+		one.replica.reseed(null, "ann", "back").toCompletableFuture().join();
 		assertThat(one.replica.state().stale()).isFalse();
 		RecordVersion next = one.write(ORDERS, "3");
 		assertThat(next.version()).isGreaterThan(known.version());
@@ -269,7 +269,7 @@ class ReplicaIntegrationTests {
 		this.server.flush();
 		tell();
 		within(10).until(() -> this.fleet.stream().allMatch((instance) -> instance.replica.state().incident() != null));
-		fresh.replica.reseed().toCompletableFuture().join();
+		fresh.replica.reseed(null, "ann", "back").toCompletableFuture().join();
 		PolicyInstance later = start();
 		within(5).until(() -> later.replica.state().origin() == Origin.STORE);
 		assertThat(later.body(ORDERS)).isEqualTo("1");
@@ -291,7 +291,7 @@ class ReplicaIntegrationTests {
 		this.server.flush();
 		tell();
 		within(10).until(() -> one.replica.state().incident() != null);
-		one.replica.reseed().toCompletableFuture().join();
+		one.replica.reseed(null, "ann", "back").toCompletableFuture().join();
 		assertThat(one.write(SEARCH, "6").version()).isEqualTo(6);
 		assertThat(one.write(ORDERS, "2").version()).isEqualTo(2);
 	}

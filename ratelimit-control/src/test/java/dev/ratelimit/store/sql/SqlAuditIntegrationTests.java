@@ -11,6 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import dev.ratelimit.store.AuditChainContract;
+import dev.ratelimit.store.AuditEntry;
 import dev.ratelimit.store.AuditPosition;
 import dev.ratelimit.store.AuditRecord;
 import dev.ratelimit.store.Edit;
@@ -111,6 +112,25 @@ class SqlAuditIntegrationTests extends AuditChainContract {
 						.toCompletableFuture()
 						.get();
 					return scans.stream().noneMatch(CompletableFuture::isDone);
+				}));
+	}
+
+	@Test
+	void verificationAndSearchForOldEntriesDoNotWaitForEachOther() {
+		add(0, 1);
+		this.stores.holding("LOCK TABLE ratelimit_audit IN ACCESS EXCLUSIVE MODE",
+				() -> Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> {
+					List<CompletableFuture<List<AuditEntry>>> scans = IntStream.range(0, 2)
+						.mapToObj((i) -> this.store.scanAudit(null).toCompletableFuture())
+						.toList();
+					boolean both = false;
+					while (!both && scans.stream().noneMatch(CompletableFuture::isDone)) {
+						both = this.stores.query("""
+								SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+								AND wait_event_type = 'Lock' AND query LIKE '%FROM ratelimit_audit WHERE%'""")
+							.size() == 2;
+					}
+					return both;
 				}));
 	}
 
