@@ -22,7 +22,7 @@ final class StrictOrLeased implements Experiment {
 	@Override
 	public LabResult run(Setting setting) throws Exception {
 		int turns = setting.of(10, 2);
-		int seconds = setting.of(10, 2);
+		int seconds = setting.of(10, 1);
 		// Half of the callers is above its limit of 100/s, half within.
 		Order order = new Order(1, seconds, CALLERS / 2, setting.of(150, 30), CALLERS / 2, setting.of(50, 10), 0, 0, 0);
 		String quota = setting.of(100, 20) + "/s";

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import io.netty.buffer.ByteBuf;
@@ -25,6 +26,7 @@ import dev.ratelimit.benchmarks.gateway.GatewayProcess;
 import dev.ratelimit.benchmarks.gateway.Upstream;
 import dev.ratelimit.benchmarks.load.Arrival;
 import dev.ratelimit.benchmarks.load.Arrivals;
+import dev.ratelimit.benchmarks.load.Contender;
 import dev.ratelimit.benchmarks.load.HttpConnections;
 import dev.ratelimit.benchmarks.load.OpenLoop;
 import dev.ratelimit.benchmarks.load.Tally;
@@ -40,6 +42,11 @@ import dev.ratelimit.benchmarks.load.Traffic;
 @Command(name = "gen", description = "Sends requests to a gateway on the loopback, by a schedule that can be repeated.",
 		mixinStandardHelpOptions = true)
 public final class GenCommand implements Callable<Integer> {
+
+	/** Requests in turn that are not degraded. */
+	private static final int WARM_UP = 200;
+
+	private static final long WARM_UP_NANOS = 20_000_000_000L;
 
 	@Mixin
 	private RunOptions options = new RunOptions();
@@ -125,14 +132,14 @@ public final class GenCommand implements Callable<Integer> {
 		}
 		GenReport report;
 		if (this.url != null) {
-			report = run(plan, this.url);
+			report = run(plan, this.url, false);
 		}
 		else {
 			try (MeasuredRedis redis = this.options.openRedis();
 					Upstream upstream = Upstream.start();
 					GatewayProcess gateway = new GatewayProcess(redis.uri(), upstream.port(), this.deadline, costs())) {
 				report = run(plan, "http://127.0.0.1:" + gateway.port()
-						+ ((this.log != null) ? "/generated" : "/generated/{cost}"));
+						+ ((this.log != null) ? "/generated" : "/generated/{cost}"), true);
 				redis.flush();
 			}
 		}
@@ -169,7 +176,7 @@ public final class GenCommand implements Callable<Integer> {
 				entries.requests().size() * 1e3 / time.toMillis(), time);
 	}
 
-	private GenReport run(Plan plan, String to) throws IOException {
+	private GenReport run(Plan plan, String to, boolean cold) throws IOException {
 		RequestTemplate template;
 		try {
 			template = RequestTemplate.of(to, this.headers);
@@ -178,8 +185,11 @@ public final class GenCommand implements Callable<Integer> {
 			throw new ParameterException(this.spec.commandLine(), String.valueOf(ex.getMessage()), ex);
 		}
 		Recorded recorded = new Recorded(plan.arrivals());
-		TimeLeft left = new TimeLeft("gen", plan.time().toNanos());
 		try (HttpConnections http = new HttpConnections(template.server(), this.connections)) {
+			if (cold) {
+				warmUp(http, template);
+			}
+			TimeLeft left = new TimeLeft("gen", plan.time().toNanos());
 			Tally tally = new OpenLoop(
 					(arrival, answer) -> http.send(plan.encoding().encode(template, arrival), answer), recorded)
 				.run(left::at);
@@ -188,6 +198,18 @@ public final class GenCommand implements Callable<Integer> {
 				tally.writeLog(this.hdr);
 			}
 			return GenReport.of(to, plan.text(), recorded, plan.rate(), tally);
+		}
+	}
+
+	/**
+	 * Asks one after the other until a gateway that has just started keeps its deadline.
+	 */
+	private static void warmUp(HttpConnections http, RequestTemplate template) {
+		long end = System.nanoTime() + WARM_UP_NANOS;
+		for (int inTurn = 0; inTurn < WARM_UP && System.nanoTime() - end < 0;) {
+			CompletableFuture<Contender.Outcome> outcome = new CompletableFuture<>();
+			http.send(template.encode(new Arrival(0, Traffic.MAX_KEYS - 1 - inTurn, 1)), outcome::complete);
+			inTurn = (outcome.join() == Contender.Outcome.FAILED) ? 0 : inTurn + 1;
 		}
 	}
 

@@ -38,7 +38,7 @@ class MillionCommandIntegrationTests {
 		StringWriter out = new StringWriter();
 		CommandLine command = new CommandLine(new MillionCommand()).setOut(new PrintWriter(out));
 		String[] arguments = { "--quick", "--only", "zipf,leased", "--keys", "500", "--leased-keys", "100", "--rate",
-				"8000", "--deadline", "PT2S", "--hold", "PT3S", "--redis", "bundled", "--out",
+				"5000", "--deadline", "PT2S", "--hold", "PT3S", "--redis", "bundled", "--out",
 				this.directory.toString() };
 		String[] all = Arrays.copyOf(arguments, arguments.length + more.length);
 		System.arraycopy(more, 0, all, arguments.length, more.length);
