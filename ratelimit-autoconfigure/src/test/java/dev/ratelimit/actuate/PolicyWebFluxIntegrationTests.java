@@ -239,7 +239,8 @@ class PolicyWebFluxIntegrationTests {
 			write("policies/orders", "{\"policy\": " + LIMITS + "}").expectStatus().isOk();
 			await().atMost(Duration.ofSeconds(30)).until(() -> read("").contains("\"revision\":1"));
 			redis.flush();
-			await().atMost(Duration.ofSeconds(30)).until(() -> read("").contains("\"incident\":\"it is empty\""));
+			await().atMost(Duration.ofSeconds(30))
+				.until(() -> read("").contains("\"incident\":\"the store is empty\""));
 			assertThat(read("")).contains("\"stale\":true");
 			assertThat(read("policies/orders")).contains("77/h");
 			write("policies/orders", "{\"rollback\": 0}").expectStatus().isEqualTo(503);
@@ -265,7 +266,8 @@ class PolicyWebFluxIntegrationTests {
 			write("policies/orders", "{\"policy\": " + LIMITS + "}").expectStatus().isOk();
 			await().atMost(Duration.ofSeconds(30)).until(() -> read("").contains("\"revision\":1"));
 			redis.flush();
-			await().atMost(Duration.ofSeconds(30)).until(() -> read("").contains("\"incident\":\"it is empty\""));
+			await().atMost(Duration.ofSeconds(30))
+				.until(() -> read("").contains("\"incident\":\"the store is empty\""));
 			redis.cli("SET", "rl:{fleet}:revision:other", "99");
 			redis.cli("ZADD", "rl:{fleet}:instances:local", Long.toString(System.currentTimeMillis() + 2_000), "other");
 			write("store", "{\"action\": \"reseed\"}").expectStatus()
@@ -288,7 +290,8 @@ class PolicyWebFluxIntegrationTests {
 				.isOk();
 			await().atMost(Duration.ofSeconds(30)).until(() -> read("").contains("\"revision\":2"));
 			redis.flush();
-			await().atMost(Duration.ofSeconds(30)).until(() -> read("").contains("\"incident\":\"it is empty\""));
+			await().atMost(Duration.ofSeconds(30))
+				.until(() -> read("").contains("\"incident\":\"the store is empty\""));
 			write("store", "{\"action\": \"accept\"}").expectStatus()
 				.isEqualTo(409)
 				.expectBody()
@@ -306,7 +309,7 @@ class PolicyWebFluxIntegrationTests {
 			await().until(() -> read("policies/orders").contains("10/h"));
 			await().untilAsserted(() -> assertThat(read("audit?limit=1")).contains("\"action\":\"store-recovery\"")
 				.contains("\"target\":\"accept\"")
-				.contains("\"before\":\"it is empty\"")
+				.contains("\"before\":\"the store is empty\"")
 				.contains("\"after\":\"none, 2 records removed\""));
 			write("store", "{\"action\": \"reseed\", \"force\": true}").expectStatus().isEqualTo(409);
 			await().untilAsserted(() -> assertThat(read("audit?limit=1")).contains("\"target\":\"reseed, forced\"")

@@ -90,7 +90,7 @@ class StalePoliciesTests {
 			await().until(() -> this.policies.get().find("orders") != null);
 			this.store.loseEverything();
 			await().untilAsserted(() -> assertStale(context, true));
-			assertThat(health(context)).contains(entry("incident", "it has lost the last writes"));
+			assertThat(health(context)).contains(entry("incident", "the store has lost the last writes"));
 			assertThat(this.policies.get().find("orders").version()).isOne();
 		});
 	}

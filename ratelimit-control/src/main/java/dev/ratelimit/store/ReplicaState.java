@@ -47,16 +47,16 @@ public record ReplicaState(String storeId, long revision, @Nullable Instant last
 	public enum Incident {
 
 		/** The store is empty: FLUSHALL, a new disk. */
-		EMPTY("it is empty"),
+		EMPTY("the store is empty"),
 
 		/** The store was created anew, is another one, or parts of it are gone. */
-		OTHER("it is another one, or a part of it is gone"),
+		OTHER("the store is another one, or a part of it is gone"),
 
 		/** The store has fewer writes than were read: eviction, an older backup. */
-		OLDER("it has lost the last writes"),
+		OLDER("the store has lost the last writes"),
 
 		/** The store has other writes than those that were read. */
-		FORKED("it has other writes than before");
+		FORKED("the store has other writes than before");
 
 		private final String text;
 

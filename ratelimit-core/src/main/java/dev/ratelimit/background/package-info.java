@@ -1,5 +1,6 @@
 /**
- * Background work. Threads for it are started here only.
+ * Background work. The core starts its threads here, except the one of
+ * {@code dev.ratelimit.guard.Deadlines}.
  * <ul>
  * <li>threads: {@link Loop} runs turns on a thread of its own until it is closed;
  * {@link Handoff} is the bounded queue to it</li>
