@@ -21,8 +21,9 @@ import dev.ratelimit.benchmarks.peers.Ours;
 
 /**
  * A limiter instance with its load, in the JVM that {@link InstanceProcess} started for
- * it. It reads one {@link Order} per line and writes one line of {@link Outcomes} for
- * each, until there is no more to read or the parent is gone.
+ * it. A line that it reads lets it connect a limiter, which it answers with a line; the
+ * next is an {@link Order}, which it answers with {@link Outcomes}; and so on, until
+ * there is no more to read or the parent is gone.
  */
 @Command(name = "instance", hidden = true)
 public final class InstanceCommand implements Callable<Integer> {
@@ -50,8 +51,14 @@ public final class InstanceCommand implements Callable<Integer> {
 		System.out.println("{}");
 		for (String line = orders.readLine(); line != null; line = orders.readLine()) {
 			try (Ours limiter = open(spec)) {
+				limiter.awaitUndegraded(WARM_UP_CALLERS);
+				System.out.println("{}");
+				String order = orders.readLine();
+				if (order == null) {
+					return 0;
+				}
 				System.out.println(
-						JSON.writeValueAsString(run(limiter, JSON.readValue(line, Order.class), spec.firstCaller())));
+						JSON.writeValueAsString(run(limiter, JSON.readValue(order, Order.class), spec.firstCaller())));
 			}
 		}
 		return 0;

@@ -15,8 +15,8 @@ final class InstanceProcess implements AutoCloseable {
 
 	private static final ObjectMapper JSON = new ObjectMapper();
 
-	/** All instances have connected their limiters by then. */
-	private static final long LEAD_MILLIS = 1_500;
+	/** All instances have read their order by then. */
+	private static final long LEAD_MILLIS = 500;
 
 	private final Process process;
 
@@ -51,11 +51,15 @@ final class InstanceProcess implements AutoCloseable {
 
 	/** Has all instances execute an order, beginning at the same time. */
 	static List<Outcomes> run(List<InstanceProcess> instances, Order order, Meanwhile meanwhile) throws Exception {
+		for (InstanceProcess instance : instances) {
+			instance.write("connect");
+		}
+		for (InstanceProcess instance : instances) {
+			instance.read();
+		}
 		long start = System.currentTimeMillis() + LEAD_MILLIS;
 		for (InstanceProcess instance : instances) {
-			instance.orders.write(JSON.writeValueAsString(order.startingAt(start)));
-			instance.orders.newLine();
-			instance.orders.flush();
+			instance.write(JSON.writeValueAsString(order.startingAt(start)));
 		}
 		meanwhile.run(start);
 		List<Outcomes> outcomes = new ArrayList<>();
@@ -63,6 +67,12 @@ final class InstanceProcess implements AutoCloseable {
 			outcomes.add(JSON.readValue(instance.read(), Outcomes.class));
 		}
 		return outcomes;
+	}
+
+	private void write(String line) throws IOException {
+		this.orders.write(line);
+		this.orders.newLine();
+		this.orders.flush();
 	}
 
 	private String read() throws IOException {

@@ -38,17 +38,12 @@ record Hold(int ramp, List<RampedLoad.Second> seconds, List<Sample> samples, Tal
 
 	private static final double FLAT = 0.1;
 
-	/** Checks one after the other. */
-	private static final int LIGHT_LOAD = 100;
-
-	private static final long PATIENCE_NANOS = 20_000_000_000L;
-
 	/** In so many seconds the heap is collected again and again. */
 	private static final int COLLECTED = 60;
 
 	static Hold run(String name, MeasuredRedis redis, Ours limiter, Callers callers, int threads, double rate, int ramp,
 			int seconds) throws Exception {
-		awaitUndegraded(limiter);
+		limiter.awaitUndegraded(0);
 		RampedLoad load = new RampedLoad(limiter, callers, threads, RampedLoad.Rate.ramp(rate, ramp));
 		List<Sample> samples = new ArrayList<>();
 		TimeLeft left = new TimeLeft(name, seconds);
@@ -67,23 +62,6 @@ record Hold(int ramp, List<RampedLoad.Second> seconds, List<Sample> samples, Tal
 		Machine machine = Machine.now().since(before);
 		Usage used = Usage.of(machine, machine.ownSeconds(), redis.cpuSeconds() - redisBefore, seconds);
 		return new Hold(ramp, result, samples, load.latencies(), used);
-	}
-
-	/**
-	 * Waits until a light load is decided by counters: a new connection may be late, and
-	 * a breaker stays open for seconds.
-	 */
-	private static void awaitUndegraded(Ours limiter) {
-		long end = System.nanoTime() + PATIENCE_NANOS;
-		for (int inTurn = 0; inTurn < LIGHT_LOAD && System.nanoTime() - end < 0;) {
-			if (limiter.decide(Ours.request(inTurn)).toCompletableFuture().join().degraded()) {
-				inTurn = 0;
-				LockSupport.parkNanos(10_000_000);
-			}
-			else {
-				inTurn++;
-			}
-		}
 	}
 
 	private List<RampedLoad.Second> held() {

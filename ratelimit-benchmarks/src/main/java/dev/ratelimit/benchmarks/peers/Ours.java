@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
@@ -50,6 +51,11 @@ public final class Ours implements Contender {
 
 	/** Several cold JVMs may connect at the same time. */
 	private static final Duration CONNECTED = Duration.ofSeconds(60);
+
+	private static final Duration SETTLED = Duration.ofSeconds(20);
+
+	/** Checks one after the other. */
+	private static final int LIGHT_LOAD = 20;
 
 	/** Five million requests would need more than a gigabyte. */
 	private static final int MAX_KEPT = 100_000;
@@ -147,6 +153,24 @@ public final class Ours implements Contender {
 	/** The whole decision on a request. */
 	public CompletionStage<Decision> decide(Request request) {
 		return this.limiter.check(request);
+	}
+
+	/**
+	 * Waits until a light load is decided by counters: a new connection may be late, and
+	 * a breaker stays open for seconds.
+	 * @param key the caller of the load
+	 */
+	public void awaitUndegraded(int key) {
+		long end = System.nanoTime() + SETTLED.toNanos();
+		for (int inTurn = 0; inTurn < LIGHT_LOAD && System.nanoTime() - end < 0;) {
+			if (decide(request(key)).toCompletableFuture().join().degraded()) {
+				inTurn = 0;
+				LockSupport.parkNanos(10_000_000);
+			}
+			else {
+				inTurn++;
+			}
+		}
 	}
 
 	/** How many leases and remembered refusals this instance holds. */
