@@ -74,7 +74,7 @@ public final class MillionCommand implements Callable<Integer> {
 	private int leasedKeys;
 
 	@Option(names = "--rate", paramLabel = "N", defaultValue = "1000000",
-			description = "Decisions per second of leased and recovery (default: ${DEFAULT-VALUE}).")
+			description = "Decisions per second of leased and recovery, and the most that zipf tries (default: ${DEFAULT-VALUE}).")
 	private double rate;
 
 	@Option(names = "--hold", paramLabel = "DURATION", description = "How long (default: PT10M, quick PT3S).")
