@@ -52,13 +52,15 @@ public final class UnknownPolicies {
 	 */
 	void requireFitting(String where, String id, Consumer<Policy> fits) {
 		Name name = new Name(where, id, fits);
+		// Before the versions: what is put in force in between is checked again.
+		boolean unread = isUnread();
 		List<Policy> versions = this.policies.get().versions(id);
 		if (versions.isEmpty()) {
 			found(name);
 			return;
 		}
 		versions.forEach(fits);
-		if (isUnread()) {
+		if (unread) {
 			this.unread.add(name);
 		}
 	}

@@ -18,6 +18,11 @@ final class RecordCopy {
 	/** Also from before a recovery: an older backup may come back later. */
 	private volatile Forgotten forgotten;
 
+	/**
+	 * The revision up to which the store had dropped deletions when it was last asked.
+	 */
+	private long dropped;
+
 	RecordCopy(Snapshot start) {
 		this.forgotten = start.forgotten();
 		put(start.records());
@@ -41,9 +46,13 @@ final class RecordCopy {
 		versions.forEach((version) -> this.records.put(version.key(), version));
 	}
 
-	/** Drops the deletions that the store has dropped, all of which were read. */
+	/**
+	 * Drops the deletions that the store has dropped, all of which were read. A store
+	 * that was restored counts anew, below what this copy has noted.
+	 */
 	void forget(Forgotten forgotten) {
-		if (forgotten.revision() > this.forgotten.revision()) {
+		if (forgotten.revision() != this.dropped) {
+			this.dropped = forgotten.revision();
 			this.records.values()
 				.removeIf((version) -> version.deleted() && version.revision() <= forgotten.revision());
 		}

@@ -150,7 +150,8 @@ public final class Replica implements AutoCloseable {
 	public Snapshot snapshot(int instances) {
 		String storeId = this.storeId;
 		long revision = this.revision;
-		return new Snapshot(storeId, revision, instances, this.copy.all(), this.copy.forgotten());
+		Forgotten forgotten = this.copy.forgotten();
+		return new Snapshot(storeId, revision, instances, this.copy.all(), forgotten);
 	}
 
 	/**

@@ -28,7 +28,9 @@ final class WallClock {
 	private record Reading(long nanos, long micros) {
 
 		static Reading now() {
-			return new Reading(System.nanoTime(), System.currentTimeMillis() * 1_000);
+			long before = System.nanoTime();
+			long micros = System.currentTimeMillis() * 1_000;
+			return new Reading(before + (System.nanoTime() - before) / 2, micros);
 		}
 
 	}
