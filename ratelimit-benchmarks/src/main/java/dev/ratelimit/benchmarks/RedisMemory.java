@@ -7,6 +7,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import org.awaitility.Awaitility;
 
 import dev.ratelimit.benchmarks.common.MeasuredRedis;
+import dev.ratelimit.benchmarks.load.BoundedLoad;
 
 /**
  * Weighs counters in one Redis: fills it, reads how much memory it uses, empties it.
@@ -38,7 +39,7 @@ final class RedisMemory {
 	private void write(MemoryCase each, int counters) {
 		try (StatefulRedisConnection<byte[], byte[]> connection = this.redis.client()
 			.connect(ByteArrayCodec.INSTANCE)) {
-			new Load(each.name(), counters, each.rounds()).run(each.writer().apply(connection)::write);
+			new BoundedLoad(each.name(), counters, each.rounds()).run(each.writer().apply(connection)::write);
 		}
 	}
 

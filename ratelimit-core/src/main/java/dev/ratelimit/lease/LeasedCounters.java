@@ -179,7 +179,7 @@ public final class LeasedCounters implements Counters, AutoCloseable {
 	/**
 	 * The number of leased counters and refusals, each spec counted by itself.
 	 */
-	long size() {
+	public long size() {
 		return this.locals.size() + this.denied.size();
 	}
 

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisURI;
@@ -37,7 +36,10 @@ public final class ChaosProxy implements AutoCloseable {
 
 	private final InetSocketAddress target;
 
-	private final int port = Ports.take();
+	private final int port;
+
+	/** Whether the port was taken from those for tests. */
+	private final boolean ownPort;
 
 	private final EventLoopGroup group = new NioEventLoopGroup(1, new DefaultThreadFactory("chaos-proxy", true));
 
@@ -49,10 +51,16 @@ public final class ChaosProxy implements AutoCloseable {
 
 	private Mode mode = Mode.FORWARD;
 
-	private Delay replies = Delay.NONE;
+	private Network network = Network.HEALTHY;
 
-	private ChaosProxy(InetSocketAddress target) {
+	private final Pipe requests = new Pipe();
+
+	private final Pipe replies = new Pipe();
+
+	private ChaosProxy(InetSocketAddress target, int port) {
 		this.target = target;
+		this.ownPort = port == 0;
+		this.port = this.ownPort ? Ports.take() : port;
 	}
 
 	public static ChaosProxy before(RedisServer server) {
@@ -60,7 +68,17 @@ public final class ChaosProxy implements AutoCloseable {
 	}
 
 	public static ChaosProxy before(String host, int port) {
-		ChaosProxy proxy = new ChaosProxy(new InetSocketAddress(host, port));
+		return before(host, port, 0);
+	}
+
+	/**
+	 * Starts a proxy.
+	 * @param host of the server
+	 * @param port of the server
+	 * @param listen port of the proxy, 0 for any
+	 */
+	public static ChaosProxy before(String host, int port, int listen) {
+		ChaosProxy proxy = new ChaosProxy(new InetSocketAddress(host, port), listen);
 		try {
 			proxy.listen();
 			return proxy;
@@ -99,7 +117,12 @@ public final class ChaosProxy implements AutoCloseable {
 	 * @param jitter what it is late by in addition, at most
 	 */
 	public void delayReplies(Duration latency, Duration jitter) {
-		onLoop(() -> forward(new Delay(latency.toNanos(), jitter.toNanos())));
+		shape(new Network(latency, jitter, 0, 0));
+	}
+
+	/** Makes the network as good or bad as this, and ends all other faults. */
+	public void shape(Network network) {
+		onLoop(() -> forward(network));
 	}
 
 	/**
@@ -125,14 +148,14 @@ public final class ChaosProxy implements AutoCloseable {
 	/** Resets every connection, with all that is on its way; new ones are healthy. */
 	public void cut() {
 		onLoop(() -> {
-			forward(Delay.NONE);
+			forward(Network.HEALTHY);
 			List.copyOf(this.connections).forEach(ProxiedConnection::reset);
 		});
 	}
 
 	/** Ends all faults. */
 	public void heal() {
-		onLoop(() -> forward(Delay.NONE));
+		onLoop(() -> forward(Network.HEALTHY));
 	}
 
 	/** Resets what is open and stops to listen. */
@@ -141,7 +164,9 @@ public final class ChaosProxy implements AutoCloseable {
 		if (!this.group.isShuttingDown()) {
 			refuse();
 			this.group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
-			Ports.giveBack(this.port);
+			if (this.ownPort) {
+				Ports.giveBack(this.port);
+			}
 		}
 	}
 
@@ -150,8 +175,13 @@ public final class ChaosProxy implements AutoCloseable {
 		return "chaos proxy " + host() + ":" + this.port + " before " + this.target;
 	}
 
-	long replyDelayNanos() {
-		return this.replies.next();
+	/**
+	 * How long a packet is on its way.
+	 * @param reply whether it comes from the server
+	 */
+	long delayNanos(boolean reply, int bytes) {
+		return (reply ? this.replies : this.requests).nanos(bytes, this.network.bytesPerSecond())
+				+ this.network.delayNanos(reply);
 	}
 
 	ChannelFuture connect(ProxiedConnection connection) {
@@ -197,9 +227,9 @@ public final class ChaosProxy implements AutoCloseable {
 		}
 	}
 
-	private void forward(Delay replies) {
+	private void forward(Network network) {
 		this.mode = Mode.FORWARD;
-		this.replies = replies;
+		this.network = network;
 	}
 
 	private void onLoop(Runnable change) {
@@ -212,12 +242,19 @@ public final class ChaosProxy implements AutoCloseable {
 
 	}
 
-	private record Delay(long nanos, long jitter) {
+	/** One direction of all connections together, which share its bandwidth. */
+	private static final class Pipe {
 
-		static final Delay NONE = new Delay(0, 0);
+		private long free = System.nanoTime();
 
-		long next() {
-			return (this.jitter > 0) ? this.nanos + ThreadLocalRandom.current().nextLong(this.jitter + 1) : this.nanos;
+		/** How long until these bytes are through, after those before them. */
+		long nanos(int bytes, long bytesPerSecond) {
+			if (bytesPerSecond == 0) {
+				return 0;
+			}
+			long now = System.nanoTime();
+			this.free = ((this.free - now > 0) ? this.free : now) + (long) (bytes * 1e9 / bytesPerSecond);
+			return this.free - now;
 		}
 
 	}

@@ -3,18 +3,20 @@ package dev.ratelimit.testing;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.EventLoop;
 import io.netty.util.ReferenceCountUtil;
 
 /** A client's connection to a {@link ChaosProxy} and the one that it leads to. */
 final class ProxiedConnection {
+
+	/** A sender may be this far ahead of a slow network. */
+	private static final int MAX_LATE_BYTES = 1 << 20;
 
 	private final ChaosProxy proxy;
 
@@ -31,8 +33,8 @@ final class ProxiedConnection {
 	ProxiedConnection(ChaosProxy proxy, Channel client) {
 		this.proxy = proxy;
 		this.client = client;
-		this.requests = new Direction(() -> 0);
-		this.replies = new Direction(proxy::replyDelayNanos);
+		this.requests = new Direction(false);
+		this.replies = new Direction(true);
 		client.pipeline().addLast(this.requests);
 		client.closeFuture().addListener((closed) -> proxy.closed(this));
 	}
@@ -67,12 +69,14 @@ final class ProxiedConnection {
 	/** One way through. Bytes never overtake each other, however late each is to be. */
 	private final class Direction extends ChannelInboundHandlerAdapter {
 
-		private final LongSupplier delayNanos;
+		private final boolean reply;
 
 		private final Deque<Late> late = new ArrayDeque<>();
 
-		Direction(LongSupplier delayNanos) {
-			this.delayNanos = delayNanos;
+		private int lateBytes;
+
+		Direction(boolean reply) {
+			this.reply = reply;
 		}
 
 		@Override
@@ -87,7 +91,7 @@ final class ProxiedConnection {
 
 		@Override
 		public void channelRead(ChannelHandlerContext source, Object bytes) {
-			inOrder(source, () -> {
+			inOrder(source, ((ByteBuf) bytes).readableBytes(), () -> {
 				if (ProxiedConnection.this.lost) {
 					ReferenceCountUtil.release(bytes);
 				}
@@ -99,7 +103,7 @@ final class ProxiedConnection {
 
 		@Override
 		public void channelInactive(ChannelHandlerContext source) {
-			inOrder(source, () -> {
+			inOrder(source, 0, () -> {
 				boolean learns = !ProxiedConnection.this.lost || this == ProxiedConnection.this.requests;
 				if (learns && destination() != null) {
 					destination().close();
@@ -125,31 +129,41 @@ final class ProxiedConnection {
 					: ProxiedConnection.this.client;
 		}
 
-		private void inOrder(ChannelHandlerContext source, Runnable delivery) {
-			long delay = this.delayNanos.getAsLong();
+		private void inOrder(ChannelHandlerContext source, int bytes, Runnable delivery) {
+			long delay = ProxiedConnection.this.proxy.delayNanos(this.reply, bytes);
 			if (delay == 0 && this.late.isEmpty()) {
 				delivery.run();
 				return;
 			}
-			this.late.add(new Late(System.nanoTime() + delay, delivery));
+			this.late.add(new Late(System.nanoTime() + delay, bytes, delivery));
+			this.lateBytes += bytes;
+			if (this.lateBytes > MAX_LATE_BYTES) {
+				source.channel().config().setAutoRead(false);
+			}
 			if (this.late.size() == 1) {
-				deliverNext(source.channel().eventLoop());
+				deliverNext(source.channel());
 			}
 		}
 
 		/** One timer for the oldest only: timers of their own could fire in any order. */
-		private void deliverNext(EventLoop loop) {
-			loop.schedule(() -> {
-				this.late.remove().delivery().run();
+		private void deliverNext(Channel source) {
+			source.eventLoop().schedule(() -> {
+				Late oldest = this.late.remove();
+				boolean wasFull = this.lateBytes > MAX_LATE_BYTES;
+				this.lateBytes -= oldest.bytes();
+				oldest.delivery().run();
+				if (wasFull && this.lateBytes <= MAX_LATE_BYTES) {
+					source.config().setAutoRead(true);
+				}
 				if (!this.late.isEmpty()) {
-					deliverNext(loop);
+					deliverNext(source);
 				}
 			}, this.late.element().due() - System.nanoTime(), TimeUnit.NANOSECONDS);
 		}
 
 	}
 
-	private record Late(long due, Runnable delivery) {
+	private record Late(long due, int bytes, Runnable delivery) {
 	}
 
 }

@@ -16,8 +16,8 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
 
 /**
- * A real Redis Cluster of three primaries with a replica each, which fails over about
- * three seconds after a primary is frozen or killed.
+ * A real Redis Cluster of three primaries or more with a replica each, which fails over
+ * about three seconds after a primary is frozen or killed.
  */
 public final class RedisCluster implements AutoCloseable {
 
@@ -28,7 +28,10 @@ public final class RedisCluster implements AutoCloseable {
 
 	private final List<RedisServer> servers = new ArrayList<>();
 
-	private RedisCluster() {
+	private final int primaries;
+
+	private RedisCluster(int primaries) {
+		this.primaries = primaries;
 	}
 
 	/** One that fails over soon after a node is gone, for fault tests. */
@@ -41,7 +44,15 @@ public final class RedisCluster implements AutoCloseable {
 	 * may be silent for a second without being gone.
 	 */
 	public static RedisCluster start(Duration nodeTimeout) {
-		RedisCluster cluster = new RedisCluster();
+		return start(PRIMARIES, nodeTimeout);
+	}
+
+	/**
+	 * One of another size.
+	 * @param primaries at least three, or no majority could promote a replica
+	 */
+	public static RedisCluster start(int primaries, Duration nodeTimeout) {
+		RedisCluster cluster = new RedisCluster(primaries);
 		try {
 			cluster.startServers(nodeTimeout);
 			cluster.join();
@@ -135,7 +146,7 @@ public final class RedisCluster implements AutoCloseable {
 	}
 
 	private void startServers(Duration nodeTimeout) {
-		for (int i = 0; i < 2 * PRIMARIES; i++) {
+		for (int i = 0; i < 2 * this.primaries; i++) {
 			this.servers.add(RedisServer.start("--cluster-enabled", "yes", "--cluster-node-timeout",
 					String.valueOf(nodeTimeout.toMillis()), "--cluster-require-full-coverage", "no"));
 		}
@@ -146,14 +157,14 @@ public final class RedisCluster implements AutoCloseable {
 		for (int i = 0; i < this.servers.size(); i++) {
 			RedisServer server = this.servers.get(i);
 			server.cli("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
-			if (i < PRIMARIES) {
+			if (i < this.primaries) {
 				// Not ADDSLOTSRANGE, which Redis 6.2 does not know.
 				server.cli(
 						Stream
 							.concat(Stream.of("CLUSTER", "ADDSLOTS"),
 									IntStream
-										.range(SlotHash.SLOT_COUNT * i / PRIMARIES,
-												SlotHash.SLOT_COUNT * (i + 1) / PRIMARIES)
+										.range(SlotHash.SLOT_COUNT * i / this.primaries,
+												SlotHash.SLOT_COUNT * (i + 1) / this.primaries)
 										.mapToObj(String::valueOf))
 							.toArray(String[]::new));
 			}
@@ -161,9 +172,9 @@ public final class RedisCluster implements AutoCloseable {
 				first.cli("CLUSTER", "MEET", server.host(), String.valueOf(server.port()));
 			}
 		}
-		for (int i = 0; i < PRIMARIES; i++) {
+		for (int i = 0; i < this.primaries; i++) {
 			String primary = this.servers.get(i).cli("CLUSTER", "MYID");
-			RedisServer replica = this.servers.get(PRIMARIES + i);
+			RedisServer replica = this.servers.get(this.primaries + i);
 			// Refused until the replica has heard of the primary.
 			ServerHome.await("replica to join")
 				.ignoreExceptions()
@@ -185,7 +196,7 @@ public final class RedisCluster implements AutoCloseable {
 		String replication = server.cli("INFO", "replication");
 		boolean linked = replication.contains("role:master") ? replication.contains("connected_slaves:1")
 				: replication.contains("master_link_status:up");
-		return healthy && primaries == PRIMARIES && replicas == PRIMARIES && linked
+		return healthy && primaries == this.primaries && replicas == this.primaries && linked
 				&& server.cli("CLUSTER", "INFO").contains("cluster_state:ok");
 	}
 

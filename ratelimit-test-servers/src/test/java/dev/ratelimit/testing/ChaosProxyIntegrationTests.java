@@ -92,6 +92,27 @@ class ChaosProxyIntegrationTests {
 	}
 
 	@Test
+	void narrowNetworkPassesNoMoreThanItsBandwidthAndLosesNothing(RedisServer server) {
+		String large = "x".repeat(3_000_000);
+		try (StatefulRedisConnection<String, String> connection = this.client.connect()) {
+			this.proxy.shape(new Network(Duration.ZERO, Duration.ZERO, 0, 10_000_000));
+			Instant start = Instant.now();
+			connection.sync().set("key", large);
+			assertThat(connection.sync().get("key")).isEqualTo(large);
+			assertThat(Duration.between(start, Instant.now())).isGreaterThanOrEqualTo(Duration.ofMillis(600));
+		}
+	}
+
+	@Test
+	void lostPacketStallsItsConnection() {
+		try (StatefulRedisConnection<String, String> connection = this.client.connect()) {
+			this.proxy.shape(new Network(Duration.ZERO, Duration.ZERO, 1, 0));
+			// The request and the reply.
+			assertThat(ping(connection)).isGreaterThanOrEqualTo(Network.STALL.multipliedBy(2));
+		}
+	}
+
+	@Test
 	void swallowedConnectionStaysOpenAndDeadWhileNewOnesHeal() {
 		try (StatefulRedisConnection<String, String> connection = this.client.connect()) {
 			this.proxy.swallow();

@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Locale;
 
 import com.sun.management.OperatingSystemMXBean;
 
@@ -64,10 +65,22 @@ public record Machine(double ownSeconds, double busy, double stolen, double all)
 		return SYSTEM.getAvailableProcessors();
 	}
 
+	/** What results were measured on, for the output. */
+	public static String describe(String redis) {
+		return String.format(Locale.ROOT, "%s, Java %s, %d cores, load average %.1f", redis, Runtime.version(), cores(),
+				loadAverage());
+	}
+
 	/** What happened since an earlier reading. */
 	public Machine since(Machine earlier) {
 		return new Machine(this.ownSeconds - earlier.ownSeconds, this.busy - earlier.busy, this.stolen - earlier.stolen,
 				this.all - earlier.all);
+	}
+
+	/** What happened then and in another time. */
+	public Machine plus(Machine other) {
+		return new Machine(this.ownSeconds + other.ownSeconds, this.busy + other.busy, this.stolen + other.stolen,
+				this.all + other.all);
 	}
 
 	/** How many processors worked for anybody. */

@@ -136,6 +136,16 @@ public final class MeasuredRedis implements AutoCloseable {
 		return info("mem_allocator");
 	}
 
+	/** How often a script was called since the server started. */
+	public long scriptCalls() {
+		return this.connection.sync()
+			.info("commandstats")
+			.lines()
+			.filter((line) -> line.startsWith("cmdstat_evalsha:"))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll("^[^=]*=(\\d+),.*", "$1")))
+			.sum();
+	}
+
 	/** A field of INFO. */
 	public String info(String field) {
 		return this.connection.sync()

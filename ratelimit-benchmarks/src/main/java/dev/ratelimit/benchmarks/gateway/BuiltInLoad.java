@@ -1,65 +1,42 @@
 package dev.ratelimit.benchmarks.gateway;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
-import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInitializer;
-import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.channel.nio.NioEventLoopGroup;
-import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.handler.codec.http.HttpObject;
-import io.netty.handler.codec.http.HttpResponse;
-import io.netty.handler.codec.http.HttpResponseDecoder;
-import io.netty.handler.codec.http.LastHttpContent;
-import org.HdrHistogram.Histogram;
+
+import dev.ratelimit.benchmarks.load.Contender;
+import dev.ratelimit.benchmarks.load.HttpConnections;
+import dev.ratelimit.benchmarks.load.Tally;
 
 /**
- * Load where there is no wrk. Requests are encoded ahead and one thread does everything,
- * so that the load costs the machine little.
+ * Load where there is no wrk: each answer sends the next request. Requests are encoded
+ * ahead.
  */
 final class BuiltInLoad implements HttpLoad {
 
-	private static final long MAX_NANOS = 120_000_000_000L;
-
 	/** No gateway takes this long, unless it has lost an answer. */
-	private static final Duration LOST = Duration.ofSeconds(30);
+	private static final Duration LOST = Duration.ofSeconds(60);
 
-	private final NioEventLoopGroup group = new NioEventLoopGroup(1);
-
-	private final int port;
+	private final HttpConnections http;
 
 	private final int connections;
 
 	BuiltInLoad(int port, int connections) {
-		this.port = port;
+		this.http = new HttpConnections(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), connections);
 		this.connections = connections;
 	}
 
 	@Override
 	public Result run(Route route, Duration duration) {
-		Run run = new Run(requests(route.path(), route.callers()), duration);
-		Bootstrap bootstrap = new Bootstrap().group(this.group)
-			.channel(NioSocketChannel.class)
-			.handler(new ChannelInitializer<>() {
-
-				@Override
-				protected void initChannel(Channel channel) {
-					channel.pipeline().addLast(new HttpResponseDecoder(), new Connection(run));
-				}
-
-			});
-		for (int i = 0; i < this.connections; i++) {
-			bootstrap.connect("127.0.0.1", this.port).syncUninterruptibly();
-		}
-		return run.await();
+		return new Run(requests(route.path(), route.callers()), duration).await();
 	}
 
 	/** One request of each caller. */
@@ -77,7 +54,7 @@ final class BuiltInLoad implements HttpLoad {
 
 	@Override
 	public void close() {
-		this.group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+		this.http.close();
 	}
 
 	@Override
@@ -85,107 +62,60 @@ final class BuiltInLoad implements HttpLoad {
 		return "built-in load (install wrk for less)";
 	}
 
-	/** One run; only the event loop's thread changes it. */
+	/** One run; only the thread of the connections changes it. */
 	private final class Run {
 
 		private final ByteBuf[] requests;
 
 		private final SplittableRandom random = new SplittableRandom();
 
-		private final Histogram latencies = new Histogram(MAX_NANOS, 3);
+		private final Tally tally = new Tally();
 
-		private final CountDownLatch open = new CountDownLatch(BuiltInLoad.this.connections);
+		private final CountDownLatch running = new CountDownLatch(BuiltInLoad.this.connections);
 
 		private final long start = System.nanoTime();
 
 		private final long nanos;
 
-		private long failed;
-
 		Run(ByteBuf[] requests, Duration duration) {
 			this.requests = requests;
 			this.nanos = duration.toNanos();
+			// All drawn before the other thread draws.
+			Stream.generate(this::next).limit(BuiltInLoad.this.connections).toList().forEach(this::send);
 		}
 
-		boolean over(long now) {
-			return now - this.start >= this.nanos;
+		private void send(ByteBuf request) {
+			long sent = System.nanoTime();
+			BuiltInLoad.this.http.send(request, (outcome) -> answered(sent, outcome));
 		}
 
-		ByteBuf next() {
+		private ByteBuf next() {
 			return this.requests[this.random.nextInt(this.requests.length)].duplicate();
 		}
 
-		void add(long latency, boolean passed) {
-			this.latencies.recordValue(Math.min(latency, MAX_NANOS));
-			if (!passed) {
-				this.failed++;
+		private void answered(long sent, Contender.Outcome outcome) {
+			long now = System.nanoTime();
+			this.tally.add(now - sent, outcome);
+			if (now - this.start >= this.nanos) {
+				this.running.countDown();
+			}
+			else {
+				send(next());
 			}
 		}
 
 		Result await() {
 			try {
-				if (!this.open.await(this.nanos + LOST.toNanos(), TimeUnit.NANOSECONDS)) {
-					throw new IllegalStateException(this.open.getCount() + " connections got no answer");
+				if (!this.running.await(this.nanos + LOST.toNanos(), TimeUnit.NANOSECONDS)) {
+					throw new IllegalStateException(this.running.getCount() + " connections got no answer");
 				}
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 				throw new IllegalStateException(ex);
 			}
-			return new Result(this.latencies.getTotalCount(), this.failed, (System.nanoTime() - this.start) / 1e9,
-					this.latencies.getValueAtPercentile(50) / 1e3, this.latencies.getValueAtPercentile(99) / 1e3);
-		}
-
-	}
-
-	/** Sends a request, takes the answer, sends the next. */
-	private static final class Connection extends SimpleChannelInboundHandler<HttpObject> {
-
-		private final Run run;
-
-		private long sent;
-
-		private boolean passed;
-
-		Connection(Run run) {
-			this.run = run;
-		}
-
-		@Override
-		public void channelActive(ChannelHandlerContext context) {
-			send(context, System.nanoTime());
-		}
-
-		private void send(ChannelHandlerContext context, long now) {
-			this.sent = now;
-			context.writeAndFlush(this.run.next(), context.voidPromise());
-		}
-
-		@Override
-		protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
-			if (part instanceof HttpResponse response) {
-				// -1: a limiter let the request pass without having counted it.
-				this.passed = response.status().code() == 200
-						&& !"-1".equals(response.headers().get("X-RateLimit-Remaining"));
-			}
-			if (part instanceof LastHttpContent) {
-				long now = System.nanoTime();
-				this.run.add(now - this.sent, this.passed);
-				if (this.run.over(now)) {
-					context.close();
-				}
-				else {
-					send(context, now);
-				}
-			}
-		}
-
-		@Override
-		public void channelInactive(ChannelHandlerContext context) {
-			if (!this.run.over(System.nanoTime())) {
-				this.run.add(System.nanoTime() - this.sent, false);
-			}
-			this.run.open.countDown();
+			return new Result(this.tally.checks(), this.tally.checks() - this.tally.count(Contender.Outcome.ALLOWED),
+					(System.nanoTime() - this.start) / 1e9, this.tally.micros(50), this.tally.micros(99));
 		}
 
 	}

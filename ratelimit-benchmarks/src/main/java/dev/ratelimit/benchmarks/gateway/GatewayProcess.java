@@ -2,6 +2,7 @@ package dev.ratelimit.benchmarks.gateway;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.lettuce.core.RedisURI;
@@ -11,7 +12,7 @@ import dev.ratelimit.benchmarks.common.ServerJvm;
 /**
  * The gateway, in a JVM of its own.
  */
-final class GatewayProcess implements AutoCloseable {
+public final class GatewayProcess implements AutoCloseable {
 
 	private final ServerJvm jvm;
 
@@ -19,15 +20,19 @@ final class GatewayProcess implements AutoCloseable {
 	 * Starts the gateway and returns when it listens.
 	 * @param upstream port of the service behind it
 	 * @param deadline of a check of ours
+	 * @param properties further properties of the application, for example
+	 * {@code "--logging.level.root=info"}
 	 */
-	GatewayProcess(RedisURI redis, int upstream, Duration deadline) throws IOException {
-		this.jvm = ServerJvm.start("gateway", GatewayApplication.class,
+	public GatewayProcess(RedisURI redis, int upstream, Duration deadline, String... properties) throws IOException {
+		List<String> all = new ArrayList<>(
 				List.of("--spring.config.location=classpath:dev/ratelimit/benchmarks/gateway/gateway.yml",
 						"--spring.data.redis.url=" + redis.toURI(), "--upstream.port=" + upstream,
 						"--ratelimit.redis.timeout=" + deadline, "--ratelimit.policies-store.snapshot-file=none"));
+		all.addAll(List.of(properties));
+		this.jvm = ServerJvm.start("gateway", GatewayApplication.class, all);
 	}
 
-	int port() {
+	public int port() {
 		return this.jvm.port();
 	}
 
@@ -36,7 +41,7 @@ final class GatewayProcess implements AutoCloseable {
 	}
 
 	/** Processor time used so far, in seconds. */
-	double cpuSeconds() {
+	public double cpuSeconds() {
 		return this.jvm.cpuSeconds();
 	}
 

@@ -7,7 +7,7 @@ import dev.ratelimit.benchmarks.common.ChildProgram;
 /**
  * The service behind the gateway: answers everything with a few bytes.
  */
-interface Upstream extends AutoCloseable {
+public interface Upstream extends AutoCloseable {
 
 	/** nginx if it is installed, else a lean server in this JVM. */
 	static Upstream start() {

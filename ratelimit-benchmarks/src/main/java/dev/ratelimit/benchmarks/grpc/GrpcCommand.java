@@ -18,7 +18,7 @@ import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.MeasuredRedis;
 import dev.ratelimit.benchmarks.common.RoundOptions;
 import dev.ratelimit.benchmarks.common.RunOptions;
-import dev.ratelimit.benchmarks.peers.Tally;
+import dev.ratelimit.benchmarks.load.Tally;
 
 /**
  * Checks over one gRPC connection to a server in a JVM of its own: how many a second,

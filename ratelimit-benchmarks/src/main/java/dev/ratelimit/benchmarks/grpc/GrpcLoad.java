@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.benchmarks.peers.Tally;
+import dev.ratelimit.benchmarks.load.Tally;
 
 /**
  * A closed loop over one connection: each answer sends the next question, on the

@@ -5,8 +5,8 @@ import java.util.function.ToDoubleFunction;
 
 import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.Median;
-import dev.ratelimit.benchmarks.peers.Contender;
-import dev.ratelimit.benchmarks.peers.Tally;
+import dev.ratelimit.benchmarks.load.Contender;
+import dev.ratelimit.benchmarks.load.Tally;
 
 /**
  * One case, measured once or, as medians, the result.

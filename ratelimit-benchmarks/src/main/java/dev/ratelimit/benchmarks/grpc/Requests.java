@@ -2,7 +2,7 @@ package dev.ratelimit.benchmarks.grpc;
 
 import java.util.SplittableRandom;
 
-import dev.ratelimit.benchmarks.peers.Contender;
+import dev.ratelimit.benchmarks.load.Contender;
 import dev.ratelimit.grpc.v1.CheckRequest;
 import dev.ratelimit.grpc.v1.CheckResponse;
 

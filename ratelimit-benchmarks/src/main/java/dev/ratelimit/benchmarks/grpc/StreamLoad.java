@@ -6,7 +6,7 @@ import io.grpc.Channel;
 import io.grpc.stub.StreamObserver;
 import org.jspecify.annotations.Nullable;
 
-import dev.ratelimit.benchmarks.peers.Contender;
+import dev.ratelimit.benchmarks.load.Contender;
 import dev.ratelimit.grpc.v1.CheckBatch;
 import dev.ratelimit.grpc.v1.CheckItem;
 import dev.ratelimit.grpc.v1.CheckResult;

@@ -5,7 +5,7 @@ import io.grpc.Channel;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 
-import dev.ratelimit.benchmarks.peers.Contender;
+import dev.ratelimit.benchmarks.load.Contender;
 import dev.ratelimit.grpc.v1.CheckResponse;
 import dev.ratelimit.grpc.v1.RateLimiterGrpc;
 

@@ -18,6 +18,8 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.codec.StringCodec;
 
+import dev.ratelimit.benchmarks.load.Contender;
+
 /**
  * Bucket4j on Lettuce, with its proxies made ahead. Batching merges what waits for the
  * same key in this JVM.

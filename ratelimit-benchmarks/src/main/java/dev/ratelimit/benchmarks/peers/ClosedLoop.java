@@ -9,6 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
+import dev.ratelimit.benchmarks.load.Contender;
+import dev.ratelimit.benchmarks.load.Tallies;
+import dev.ratelimit.benchmarks.load.Tally;
+
 /**
  * Keeps a number of checks in flight: each answer sends the next check, on the thread
  * that brought it, so that no thread waits for anything.

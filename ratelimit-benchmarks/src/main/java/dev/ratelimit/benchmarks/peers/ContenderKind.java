@@ -7,6 +7,7 @@ import java.util.List;
 import io.lettuce.core.RedisURI;
 
 import dev.ratelimit.Enforcement;
+import dev.ratelimit.benchmarks.load.Contender;
 
 /**
  * All that are measured, with the workloads that make sense for each. The quick ones are

@@ -16,6 +16,8 @@ import org.springframework.data.redis.core.script.DigestUtils;
 import org.springframework.data.redis.core.script.RedisScript;
 import org.springframework.scripting.support.ResourceScriptSource;
 
+import dev.ratelimit.benchmarks.load.Contender;
+
 /**
  * Spring Cloud Gateway's own limiter, without the gateway. The burst is no smaller than
  * the rate: with a smaller burst it stores nothing and looks fast.

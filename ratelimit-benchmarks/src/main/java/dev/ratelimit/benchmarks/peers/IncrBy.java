@@ -10,6 +10,8 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 
+import dev.ratelimit.benchmarks.load.Contender;
+
 /**
  * One INCRBY per check on a bare connection. It limits nothing; it is the least that
  * counting costs Redis, without a script and without an expiry.

@@ -5,6 +5,8 @@ import java.util.function.ToDoubleFunction;
 
 import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.Median;
+import dev.ratelimit.benchmarks.load.Contender;
+import dev.ratelimit.benchmarks.load.Tally;
 
 /**
  * One contender under one workload; a worker's answer, and, as medians, the result.

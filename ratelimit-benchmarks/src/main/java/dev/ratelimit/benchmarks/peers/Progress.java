@@ -3,6 +3,8 @@ package dev.ratelimit.benchmarks.peers;
 import java.time.Duration;
 import java.util.Locale;
 
+import dev.ratelimit.benchmarks.common.TimeLeft;
+
 /**
  * Shows what runs, how far it has come and how long the rest will take.
  */
@@ -32,7 +34,7 @@ final class Progress {
 		}
 		System.err.printf("[%d/%d] round %d of %d: %s, %d workload(s); about %s left%n", this.turns + 1,
 				this.plan.rounds() * this.plan.contenders().size(), round, this.plan.rounds(), kind,
-				this.plan.workloads(kind).size(), text(stretched(rest)));
+				this.plan.workloads(kind).size(), TimeLeft.text(stretched(rest)));
 		this.turns++;
 		this.planned = this.planned.plus(this.plan.estimate(round, kind));
 	}
@@ -50,10 +52,6 @@ final class Progress {
 	private Duration stretched(Duration duration) {
 		double stretch = this.planned.isZero() ? 1 : (double) passed().toMillis() / this.planned.toMillis();
 		return Duration.ofMillis((long) (duration.toMillis() * stretch));
-	}
-
-	private static String text(Duration duration) {
-		return String.format(Locale.ROOT, "%d:%02d min", duration.toMinutes(), duration.toSecondsPart());
 	}
 
 }

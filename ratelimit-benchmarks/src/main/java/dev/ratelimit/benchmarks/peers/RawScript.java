@@ -16,6 +16,8 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 
+import dev.ratelimit.benchmarks.load.Contender;
+
 /**
  * One EVALSHA per check on a bare connection: no deadline, no breaker, one limit of one
  * quota, and what is usually taken for the best possible.

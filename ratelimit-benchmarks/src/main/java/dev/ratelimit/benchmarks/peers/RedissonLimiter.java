@@ -12,6 +12,8 @@ import org.redisson.api.RateType;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
+import dev.ratelimit.benchmarks.load.Contender;
+
 /**
  * Redisson's limiter with Redisson's defaults. It wants the rate of each key to be set
  * first; that is not measured.

@@ -8,7 +8,9 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicLong;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lettuce.core.RedisURI;
@@ -17,6 +19,10 @@ import picocli.CommandLine.Option;
 
 import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.MeasuredRedis;
+import dev.ratelimit.benchmarks.load.Arrivals;
+import dev.ratelimit.benchmarks.load.Contender;
+import dev.ratelimit.benchmarks.load.OpenLoop;
+import dev.ratelimit.benchmarks.load.Tally;
 
 /**
  * Measures one contender, in the JVM that {@link WorkerProcess} started for it, and
@@ -100,7 +106,10 @@ public final class WorkerCommand implements Callable<Integer> {
 	private Tally run(Contender contender, Workload workload, Duration duration) {
 		if (workload.open()) {
 			double rate = this.rates.getOrDefault(workload.keys(), SLOW) / 2;
-			return new OpenLoop(contender, workload.keys(), rate).run(duration);
+			AtomicLong asked = new AtomicLong();
+			Arrivals arrivals = Arrivals.random(rate, duration.toNanos(), new SplittableRandom(),
+					(random) -> workload.keys().next(asked.getAndIncrement(), random));
+			return new OpenLoop((arrival, answer) -> contender.check(arrival.key(), answer), arrivals).run();
 		}
 		return ClosedLoop.checking(contender, workload).run(duration);
 	}

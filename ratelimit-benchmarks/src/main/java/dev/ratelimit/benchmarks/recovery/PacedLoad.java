@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
 
-import dev.ratelimit.benchmarks.peers.Contender;
+import dev.ratelimit.benchmarks.load.Contender;
 
 /**
  * Sends checks at a given rate, whether answers come or not, and counts by second how

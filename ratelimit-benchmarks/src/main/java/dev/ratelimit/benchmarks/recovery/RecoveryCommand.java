@@ -22,7 +22,7 @@ import dev.ratelimit.benchmarks.common.Machine;
 import dev.ratelimit.benchmarks.common.MeasuredRedis;
 import dev.ratelimit.benchmarks.common.RunOptions;
 import dev.ratelimit.benchmarks.gateway.LeasedGateway;
-import dev.ratelimit.benchmarks.peers.Contender;
+import dev.ratelimit.benchmarks.load.Contender;
 import dev.ratelimit.benchmarks.peers.Ours;
 
 /**

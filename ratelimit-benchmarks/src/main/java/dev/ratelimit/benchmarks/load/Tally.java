@@ -1,6 +1,12 @@
-package dev.ratelimit.benchmarks.peers;
+package dev.ratelimit.benchmarks.load;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 
 import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogWriter;
 
 /**
  * What one thread saw, or all of them together. Not for several threads at a time.
@@ -20,7 +26,7 @@ public final class Tally {
 		this.outcomes[outcome.ordinal()]++;
 	}
 
-	void add(Tally other) {
+	public void add(Tally other) {
 		this.latencies.add(other.latencies);
 		for (int i = 0; i < this.outcomes.length; i++) {
 			this.outcomes[i] += other.outcomes[i];
@@ -33,6 +39,10 @@ public final class Tally {
 
 	public double seconds() {
 		return this.nanos / 1e9;
+	}
+
+	public long count(Contender.Outcome outcome) {
+		return this.outcomes[outcome.ordinal()];
 	}
 
 	public long checks() {
@@ -49,6 +59,17 @@ public final class Tally {
 
 	public double micros(double percentile) {
 		return this.latencies.getValueAtPercentile(percentile) / 1e3;
+	}
+
+	/** Writes the latencies, in nanoseconds, as a log of one interval. */
+	public void writeLog(File file) throws IOException {
+		try (PrintStream out = new PrintStream(file, StandardCharsets.US_ASCII)) {
+			HistogramLogWriter log = new HistogramLogWriter(out);
+			log.outputLogFormatVersion();
+			log.outputComment("latency in nanoseconds");
+			log.outputLegend();
+			log.outputIntervalHistogram(0, seconds(), this.latencies, 1);
+		}
 	}
 
 }

@@ -1,6 +1,7 @@
-package dev.ratelimit.benchmarks.peers;
+package dev.ratelimit.benchmarks.load;
 
 import java.time.Duration;
+import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -18,9 +19,8 @@ class OpenLoopTests {
 	void sendsAsManyChecksAsTheRateSaysHoweverLateTheAnswersCome() {
 		ScheduledExecutorService limiter = Executors.newSingleThreadScheduledExecutor();
 		try {
-			Tally tally = loop(10_000, (answer) -> limiter.schedule(() -> answer.complete(Contender.Outcome.ALLOWED),
-					50, TimeUnit.MILLISECONDS))
-				.run(Duration.ofMillis(500));
+			Tally tally = loop(10_000, Duration.ofMillis(500), (answer) -> limiter
+				.schedule(() -> answer.complete(Contender.Outcome.ALLOWED), 50, TimeUnit.MILLISECONDS)).run();
 
 			// Six standard deviations of a Poisson distribution.
 			assertThat((double) tally.checks()).isCloseTo(5_000, within(425.0));
@@ -35,7 +35,7 @@ class OpenLoopTests {
 	void pauseOfTheLimiterCountsForEveryCheckThatItDelays() {
 		AtomicBoolean paused = new AtomicBoolean();
 
-		Tally tally = loop(10_000, (answer) -> {
+		Tally tally = loop(10_000, Duration.ofMillis(200), (answer) -> {
 			if (paused.compareAndSet(false, true)) {
 				long end = System.nanoTime() + 100_000_000;
 				while (System.nanoTime() - end < 0) {
@@ -43,7 +43,7 @@ class OpenLoopTests {
 				}
 			}
 			answer.complete(Contender.Outcome.ALLOWED);
-		}).run(Duration.ofMillis(200));
+		}).run();
 
 		// Half of the checks were due during the pause, and waited for 50 ms on average.
 		assertThat(tally.micros(75)).isGreaterThan(25_000);
@@ -51,26 +51,16 @@ class OpenLoopTests {
 
 	@Test
 	void anExceptionIsAFailedCheck() {
-		Tally tally = loop(1_000, (answer) -> {
+		Tally tally = loop(1_000, Duration.ofMillis(50), (answer) -> {
 			throw new IllegalStateException();
-		}).run(Duration.ofMillis(50));
+		}).run();
 
 		assertThat(tally.share(Contender.Outcome.FAILED)).isEqualTo(1);
 	}
 
-	private static OpenLoop loop(double rate, Consumer<Contender.Answer> check) {
-		return new OpenLoop(new Contender() {
-
-			@Override
-			public void check(int key, Answer answer) {
-				check.accept(answer);
-			}
-
-			@Override
-			public void close() {
-			}
-
-		}, Keys.HUNDRED, rate);
+	private static OpenLoop loop(double rate, Duration duration, Consumer<Contender.Answer> check) {
+		return new OpenLoop((arrival, answer) -> check.accept(answer),
+				Arrivals.random(rate, duration.toNanos(), new SplittableRandom(), (random) -> 0));
 	}
 
 }

@@ -1,4 +1,4 @@
-package dev.ratelimit.benchmarks;
+package dev.ratelimit.benchmarks.load;
 
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
@@ -7,11 +7,13 @@ import java.util.function.IntFunction;
 
 import org.jspecify.annotations.Nullable;
 
+import dev.ratelimit.benchmarks.common.TimeLeft;
+
 /**
  * Sends a number of asynchronous calls as fast as they are answered, with a bounded
  * number in flight, and shows how far it has come.
  */
-final class Load {
+public final class BoundedLoad {
 
 	private static final int IN_FLIGHT = 4_096;
 
@@ -29,7 +31,7 @@ final class Load {
 	 * @param numbers each round goes over 0 to this, exclusively
 	 * @param rounds how often
 	 */
-	Load(String name, int numbers, int rounds) {
+	public BoundedLoad(String name, int numbers, int rounds) {
 		this.name = name;
 		this.numbers = numbers;
 		this.rounds = rounds;
@@ -38,8 +40,9 @@ final class Load {
 	/**
 	 * Makes all calls and returns when they were answered; the first failure is thrown.
 	 */
-	void run(IntFunction<CompletionStage<?>> call) {
+	public void run(IntFunction<CompletionStage<?>> call) {
 		Semaphore room = new Semaphore(IN_FLIGHT);
+		TimeLeft left = new TimeLeft(this.name, (long) this.numbers * this.rounds);
 		for (int round = 0; round < this.rounds; round++) {
 			for (int number = 0; number < this.numbers; number++) {
 				room.acquireUninterruptibly();
@@ -49,20 +52,13 @@ final class Load {
 					}
 					room.release();
 				});
-				show((long) round * this.numbers + number + 1);
+				left.at((long) round * this.numbers + number + 1);
 			}
 		}
 		room.acquireUninterruptibly(IN_FLIGHT);
 		Throwable problem = this.failure.get();
 		if (problem != null) {
 			throw new IllegalStateException(this.name + ": a call failed", problem);
-		}
-	}
-
-	private void show(long done) {
-		long all = (long) this.numbers * this.rounds;
-		if (this.numbers > 1 && (done % 100_000 == 0 || done == all)) {
-			System.err.printf("\r%-44s %3d %%%s", this.name, 100 * done / all, (done == all) ? "\n" : "");
 		}
 	}
 

@@ -1,4 +1,4 @@
-package dev.ratelimit.benchmarks.peers;
+package dev.ratelimit.benchmarks.load;
 
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /**
  * A tally for each thread that brings answers, so that they do not wait for each other.
  */
-final class Tallies {
+public final class Tallies {
 
 	private final Queue<Tally> all = new ConcurrentLinkedQueue<>();
 
@@ -16,12 +16,12 @@ final class Tallies {
 		return created;
 	});
 
-	void add(long latency, Contender.Outcome outcome) {
+	public void add(long latency, Contender.Outcome outcome) {
 		this.own.get().add(latency, outcome);
 	}
 
 	/** All together, when no more answers come. */
-	Tally sum(long nanos) {
+	public Tally sum(long nanos) {
 		Tally sum = new Tally();
 		this.all.forEach(sum::add);
 		sum.took(nanos);

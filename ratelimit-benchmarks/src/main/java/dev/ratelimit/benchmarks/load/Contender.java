@@ -1,4 +1,4 @@
-package dev.ratelimit.benchmarks.peers;
+package dev.ratelimit.benchmarks.load;
 
 /**
  * A rate limiter that is measured. Keys are numbers from 0; what a limiter needs for
@@ -38,7 +38,7 @@ public interface Contender extends AutoCloseable {
 		/** An error, or an answer that Redis had no part in although it should have. */
 		FAILED;
 
-		static Outcome of(boolean allowed) {
+		public static Outcome of(boolean allowed) {
 			return allowed ? ALLOWED : REFUSED;
 		}
 
