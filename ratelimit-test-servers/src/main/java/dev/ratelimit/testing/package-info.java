@@ -5,7 +5,7 @@
  * <li>servers: {@link RedisServer}, {@link RedisServers}, {@link RedisSentinels},
  * {@link RedisCluster} with {@link Resharding}, {@link PostgresServer} and
  * {@link KafkaBroker}</li>
- * <li>faults: {@link ChaosProxy}</li>
+ * <li>faults: {@link ChaosProxy} makes a {@link Network} bad</li>
  * <li>for tests: {@link Stages} joins, {@link Within} and {@link Pauses} measure,
  * {@link Times} repeats, {@link CapturedLog} reads</li>
  * </ul>
