@@ -40,8 +40,8 @@
  * <ul>
  * <li>methods: {@link RateLimited} is read by {@link RateLimitedMethods} into a
  * {@link RateLimitedMethod} with each {@link MethodLimit}, {@link ArgumentExpression},
- * {@link ReturnKind} and {@link FallbackMethod}; {@link FallbackMethodHints} and
- * {@link CallLimits} tell others</li>
+ * {@link ReturnKind} and {@link FallbackMethod}; {@link FallbackMethodHints} is for
+ * native images, {@link CallLimits} for edges such as gRPC</li>
  * <li>a call: {@link RateLimitedAdvisor} and {@link RateLimitedAspect} let
  * {@link MethodCheck} decide a {@link CurrentCall} ({@link ServletCurrentCall},
  * {@link ExchangeCurrentCall} or {@link NoCall}) into a {@link MethodVerdict};

@@ -44,8 +44,8 @@ final class StoreStart implements ApplicationRunner, PriorityOrdered, SmartIniti
 	private volatile boolean closed;
 
 	/**
-	 * @param arrivals from when on versions must fit what names their policies to come
-	 * into force. What came before fails the start if it does not fit
+	 * @param arrivals begins to check arriving versions: one that does not fit what names
+	 * its policy is rejected. A version that arrived before fails the start instead
 	 */
 	StoreStart(Replica replica, UnknownPolicies unknown, PoliciesStore properties, Runnable arrivals) {
 		this.replica = replica;
